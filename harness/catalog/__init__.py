@@ -1,0 +1,1 @@
+"""The catalogue: every specimen, read from its own folder."""

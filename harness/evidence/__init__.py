@@ -1,0 +1,1 @@
+"""Judging a run by what the framework really did."""

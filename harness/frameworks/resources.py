@@ -1,0 +1,61 @@
+"""Memory as the kernel accounts for it: what the process may take, and what it took at most."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+from typing import Any
+
+import wrapt
+
+from harness.frameworks.events import Emit
+
+_PAGE = resource.getpagesize()
+
+
+def address_space_bytes() -> int:
+    """Size of this process's address space now, or 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * _PAGE
+    except OSError:
+        return 0
+
+
+def _status_bytes(field: str) -> int:
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+class MemoryObserver:
+    """Emits `memory` {resident_peak_bytes, budget_bytes, peak_bytes}: the last two count from where the script set its limit."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._base = 0
+        self._peak_before = 0
+
+    def attach(self) -> None:
+        """Watch the script setting `RLIMIT_AS`."""
+        wrapt.wrap_function_wrapper(resource, "setrlimit", self._setrlimit)
+
+    def _setrlimit(self, wrapped: Any, _instance: Any, args: Any, kwargs: Any) -> Any:
+        which, limits = args[0], args[1]
+        if which == resource.RLIMIT_AS and limits[0] != resource.RLIM_INFINITY and not self._base:
+            self._base = address_space_bytes()
+            self._peak_before = _status_bytes("VmPeak")
+            self._emit("memory", budget_bytes=limits[0] - self._base)
+        return wrapped(*args, **kwargs)
+
+    def finish(self) -> None:
+        """The script is over: the peaks."""
+        fields: dict[str, int] = {"resident_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+        if self._base:
+            peak = _status_bytes("VmPeak")
+            reached = peak if peak > self._peak_before else address_space_bytes()
+            fields["peak_bytes"] = max(0, reached - self._base)
+        self._emit("memory", **fields)

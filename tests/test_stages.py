@@ -1,0 +1,38 @@
+"""The stage an exception came out of, read off made-up and real tracebacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.frameworks.stages import Frame, frames_of, stage_of
+
+PACKAGES = "/venv/lib/python3.11/site-packages"
+
+
+def frames(*pairs: tuple[str, str]) -> list[Frame]:
+    return [Frame("/home/me/train.py", 10, "<module>"), *(Frame(PACKAGES + path, 1, function) for path, function in pairs)]
+
+
+@pytest.mark.parametrize(("inner", "stage"), [
+    ([("/transformers/trainer.py", "train"), ("/transformers/data/data_collator.py", "torch_default_data_collator")], "batch"),
+    ([("/transformers/trainer.py", "compute_loss"), ("/torch/nn/modules/module.py", "_call_impl"), ("/x/model.py", "forward")], "forward"),
+    ([("/torch/nn/modules/module.py", "_call_impl"), ("/torch/nn/functional.py", "cross_entropy")], "loss"),
+    ([("/transformers/trainer.py", "compute_loss")], "loss"),
+    ([("/torch/_tensor.py", "backward"), ("/torch/autograd/graph.py", "_engine_run_backward")], "backward"),
+    ([("/torch/optim/adam.py", "step")], "step"),
+    ([("/transformers/trainer.py", "evaluate"), ("/evaluate/module.py", "add_batch")], "evaluation"),
+    ([("/tf_keras/src/optimizers/optimizer.py", "apply_gradients"),
+      ("/tf_keras/src/optimizers/utils.py", "filter_empty_gradients")], "backward"),
+    ([("/datasets/arrow_dataset.py", "map")], "data"),
+    ([], "setup"),
+])
+def test_the_innermost_frame_that_says_something_decides(inner: list[tuple[str, str]], stage: str) -> None:
+    assert stage_of(ValueError("x"), frames(*inner)) == stage
+
+
+def test_frames_quoted_by_a_graph_count_as_innermost() -> None:
+    message = f'in user code:\n\n    File "{PACKAGES}/tf_keras/src/optimizers/utils.py", line 9, in filter_empty_gradients\n        raise'
+    error = ValueError(message)
+    found = frames_of(error, None)
+    assert found[-1].function == "filter_empty_gradients"
+    assert stage_of(error, found) == "backward"
