@@ -22,13 +22,14 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Script(Record, frozen=True):
-    """One framework's pair of scripts: file names inside the specimen's and the solution's folder."""
+    """One framework's pair of scripts, in the specimen's and the solution's folder; `check` is the code a diagnosis must find."""
 
     framework: Framework
     broken: Text
     fixed: Text
     devices: Annotated[tuple[Device, ...], msgspec.Meta(min_length=1)]
     requires: tuple[str, ...] = ()
+    check: str = ""
 
 
 class Parameter(Record, frozen=True):

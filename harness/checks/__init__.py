@@ -1,0 +1,1 @@
+"""The checks: pure functions of what was observed, a class each, a file per stage."""

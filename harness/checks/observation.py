@@ -1,0 +1,348 @@
+"""What was observed of a training script: the one record between the frameworks' rooms, which fill it, and the checks, which read it.
+
+Every field is optional: an observer writes what it saw, and a check that misses what it needs is skipped with that as its reason.
+Shapes are tuples of ints, dtypes the framework's own names without prefix (`float32`, `int64`), losses in nats, sizes in bytes, times in
+seconds. Line numbers are the script's own. Non-finite numbers stay floats in memory and travel as strings in JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from harness.catalog.schema import Stage
+
+FORMAT = 1
+
+
+class Facts(msgspec.Struct, kw_only=True):
+    """Base of the records: mutable while observing, never changed by a check."""
+
+
+class Site(Facts):
+    """A place in the user's own code: the innermost frame that is no library's."""
+
+    file: str
+    line: int
+    source: str = ""
+    function: str = "<module>"
+
+
+class TensorFacts(Facts):
+    """One tensor: shape, dtype, device, range over its finite values, rows (first axis) that hold a NaN or infinity.
+
+    `rows_sum_to_one`: every slice along the last axis is non-negative and sums to 1 within 1e-3 (probabilities).
+    `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str = "cpu"
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    std: float | None = None
+    bad_rows: list[int] = []
+    integral: bool | None = None
+    rows_sum_to_one: bool = False
+    log_probabilities: bool = False
+    requires_grad: bool | None = None
+
+
+class BatchFacts(Facts):
+    """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
+
+    `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked
+    out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones.
+    """
+
+    columns: dict[str, TensorFacts] = {}
+    labels: list[Any] | None = None
+    texts: list[str] = []
+    has_padding: bool | None = None
+    has_attention_mask: bool | None = None
+    padding_masked: bool | None = None
+    unknown_share: float | None = None
+    longest: int | None = None
+    inputs_key: str | None = None
+
+
+class LoaderFacts(Facts):
+    """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
+
+    `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
+    came, that have the same label. `columns`: of the dataset underneath; `dropped_columns`: those that the framework removes.
+    """
+
+    role: Literal["train", "eval"] = "train"
+    kind: str = ""
+    dataset_kind: str = ""
+    batch_size: int | None = None
+    batches: int | None = None
+    rows: int | None = None
+    shuffled: bool | None = None
+    collator: str | None = None
+    columns: list[str] = []
+    dropped_columns: list[str] = []
+    label_column: str | None = None
+    label_names: list[str] = []
+    label_counts: dict[str, int] = {}
+    label_runs: float | None = None
+    site: Site | None = None
+    same_as_train: bool | None = None
+
+
+class LossCall(Facts):
+    """One call of a loss function during training.
+
+    `name` is normalised: cross_entropy, nll, bce, bce_with_logits, mse, l1, hinge, kl, sparse_categorical, categorical, model (the
+    model's own) or other.
+    `from_logits` as given or by default (Keras). `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the
+    output of a softmax/sigmoid.
+    `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had.
+    """
+
+    name: str
+    inputs: TensorFacts | None = None
+    target: TensorFacts | None = None
+    value: float | None = None
+    reduction: str | None = None
+    from_logits: bool | None = None
+    by_name: bool = False
+    softmaxed_in_model: bool | None = None
+    weighted: bool = False
+    smoothing: float = 0.0
+    ignore_index: int | None = None
+    row_losses: list[float] = []
+    row_labels: list[Any] = []
+    site: Site | None = None
+    step: int = 0
+
+
+class ParameterFacts(Facts):
+    """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
+
+    `update_ratio`: norm of the first step's change / norm of the weight before.
+    """
+
+    name: str
+    size: int
+    trainable: bool = True
+    in_optimizer: bool | None = None
+    gradient_norm: float | None = None
+    update_ratio: float | None = None
+    moved: bool | None = None
+    bad: bool = False
+
+
+class UnitFacts(Facts):
+    """Activation of one nonlinearity over a batch: share of units that are zero (or saturated) for every row."""
+
+    module: str
+    kind: str
+    dead_share: float
+
+
+class BadBirth(Facts):
+    """Where the first NaN or infinity came into being: finite in, not finite out."""
+
+    step: int
+    what: Literal["input", "activation", "loss", "gradient", "weight"]
+    name: str
+    rows: list[int] = []
+    row_labels: list[Any] = []
+    finite_row_labels: list[Any] = []
+    site: Site | None = None
+
+
+class ModelFacts(Facts):
+    """The model that is trained. `pretrained`: weights were loaded rather than drawn. `loads`: head or other weights drawn anew at loading.
+
+    `unregistered`: tensors that require a gradient, took part in the forward pass, and are no parameters of the model.
+    `output`: what the training forward gave (logits where it could be told); `training_mode`: at training steps,
+    `evaluation_mode_training`: share of evaluation
+    forwards that ran in training mode; `stochastic`: it has active dropout or batch normalisation.
+    """
+
+    kind: str = ""
+    num_labels: int | None = None
+    problem_type: str | None = None
+    vocabulary: int | None = None
+    positions: int | None = None
+    parameters: list[ParameterFacts] = []
+    unregistered: list[str] = []
+    pretrained: bool | None = None
+    accepts: list[str] = []
+    output: TensorFacts | None = None
+    final_activation: str | None = None
+    final_units: int | None = None
+    stochastic: bool = False
+    has_batch_norm: bool = False
+    tied: bool = False
+    training_mode: bool | None = None
+    units: list[UnitFacts] = []
+    site: Site | None = None
+
+
+class OptimizerFacts(Facts):
+    """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds
+    that are the
+    model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a
+    schedule was seen to change it.
+    """
+
+    kind: str = ""
+    learning_rate: float | None = None
+    learning_rates: list[float] = []
+    momentum: float | None = None
+    weight_decay: float | None = None
+    by_name: bool = False
+    rate_given: bool | None = None
+    held: int | None = None
+    foreign: int | None = None
+    scheduled: bool | None = None
+    clipping: float | None = None
+    site: Site | None = None
+
+
+class StepFacts(Facts):
+    """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
+    gradients that were there before the
+    first of those backward passes (0 after `zero_grad`; None: not measured). `gradient_norm`: before the step, after clipping."""
+
+    step: int
+    loss: float | None = None
+    backwards: int | None = None
+    gradients_before: float | None = None
+    gradient_norm: float | None = None
+    update_ratio: float | None = None
+    learning_rate: float | None = None
+    seconds: float | None = None
+    labels: list[Any] | None = None
+
+
+class CurveFacts(Facts):
+    """Losses of one probe run: the batch it was fitted on, the rate, the losses by step, and accuracy at the end where there are
+    classes."""
+
+    learning_rate: float
+    losses: list[float] = []
+    accuracy: float | None = None
+
+
+class ProbeFacts(Facts):
+    """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
+
+    `initial_loss`: mean training-mode-off loss of the untrained model over a few batches, from its own loss function. `overfit`:
+    one batch with every label in it,
+    fitted at the script's own rate; `overfit_scaled`: the same with the rate times each factor (a healthy pipeline learns at one of them).
+    `train`: a short run over several batches at the script's own rate, `train_scaled` the same at other rates.
+    `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice.
+    `input_matters`: outputs change when inputs are exchanged between rows.
+    `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
+    with labels shuffled.
+    """
+
+    initial_loss: float | None = None
+    initial_rows: int = 0
+    overfit: CurveFacts | None = None
+    overfit_scaled: list[CurveFacts] = []
+    train: CurveFacts | None = None
+    train_scaled: list[CurveFacts] = []
+    evaluation_error: dict[str, Any] | None = None
+    repeat_differs: bool | None = None
+    input_matters: bool | None = None
+    text_baseline: float | None = None
+    text_baseline_shuffled: float | None = None
+    fits_batch_size: int | None = None
+    skipped: dict[str, str] = {}
+
+
+class MetricFacts(Facts):
+    """One call of a metric: what it was given, what it said, and the counts behind it.
+
+    `predicted_counts`: how often each class was predicted. `training_mode`: the model was in training mode in this evaluation.
+    """
+
+    name: str = ""
+    predictions: TensorFacts | None = None
+    references: TensorFacts | None = None
+    values: dict[str, float] = {}
+    predicted_counts: dict[str, int] = {}
+    reference_counts: dict[str, int] = {}
+    site: Site | None = None
+
+
+class EvaluationFacts(Facts):
+    """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
+    normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
+    or from the start."""
+
+    forwards: int = 0
+    in_training_mode: int = 0
+    with_gradients: int = 0
+    training_in_eval_mode: int = 0
+    training_forwards: int = 0
+    metrics: list[MetricFacts] = []
+    site: Site | None = None
+
+
+class ExceptionFacts(Facts):
+    """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first."""
+
+    type: str
+    bases: list[str] = []
+    message: str = ""
+    stage: Stage = "setup"
+    site: Site | None = None
+    frames: list[tuple[str, int, str]] = []
+    during: Literal["script", "probe"] = "script"
+    cpu_rerun: dict[str, Any] | None = None
+
+
+class MemoryFacts(Facts):
+    """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps."""
+
+    peak: int | None = None
+    budget: int | None = None
+    requested: int | None = None
+    growth_per_step: float | None = None
+    graph_grows: bool | None = None
+    weights: int | None = None
+
+
+class Observation(Facts):
+    """Everything that was seen of one script. `reached`: the last stage it came to; `stopped`: why watching ended
+    (finished, enough steps, time, exception, exit, never trained)."""
+
+    format: int = FORMAT
+    framework: Literal["torch", "tf_keras", "keras", "none"] = "none"
+    trainer: str = ""
+    script: str = ""
+    versions: dict[str, str] = {}
+    device: str = "cpu"
+    reached: Stage = "setup"
+    stopped: str = ""
+    task: Literal["classification", "regression", "multilabel", "language", "other"] | None = None
+    classes: int | None = None
+    model: ModelFacts | None = None
+    models_stepped: int = 0
+    optimizer: OptimizerFacts | None = None
+    loaders: list[LoaderFacts] = []
+    batches: list[BatchFacts] = []
+    eval_batches: list[BatchFacts] = []
+    loss_calls: list[LossCall] = []
+    loss_terms: list[dict[str, Any]] = []
+    steps: list[StepFacts] = []
+    backward_without_step: int = 0
+    forward_without_backward: int = 0
+    births: list[BadBirth] = []
+    evaluation: EvaluationFacts = msgspec.field(default_factory=EvaluationFacts)
+    probes: ProbeFacts = msgspec.field(default_factory=ProbeFacts)
+    exception: ExceptionFacts | None = None
+    memory: MemoryFacts = msgspec.field(default_factory=MemoryFacts)
+    sites: dict[str, Site] = {}
+    warnings: list[str] = []
+    output_tail: str = ""
+    seconds: float = 0.0
