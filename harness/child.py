@@ -125,11 +125,15 @@ def _report(error: BaseException, path: Path, cells: list[script.Cell], emit: Ev
          message=str(error), stage=stages.stage_of(error, frames), line=line, called_from=top,
          source=linecache.getline(str(path), line).strip() if line else None, cell=cell.stage if cell else None,
          frames=[[frame.path, frame.line, frame.function] for frame in frames[-30:]])
-    _write_all(shown, "".join(_without_own_frames(traceback.TracebackException.from_exception(error)).format()))
+    print_traceback(error, shown)
+
+
+def print_traceback(error: BaseException, descriptor: int) -> None:
+    """The traceback as the script alone would have given it, on a descriptor."""
+    _write_all(descriptor, "".join(_without_own_frames(traceback.TracebackException.from_exception(error)).format()))
 
 
 def _without_own_frames(shown: traceback.TracebackException) -> traceback.TracebackException:
-    """The traceback as the script alone would have given it."""
     shown.stack[:] = [frame for frame in shown.stack if not frame.filename.startswith(_OWN)]
     for linked in (shown.__cause__, shown.__context__):
         if linked is not None:
@@ -143,14 +147,20 @@ def _write_all(descriptor: int, text: str) -> None:
         data = data[os.write(descriptor, data):]
 
 
+def redirect_noise(path: str | None) -> int:
+    """Send this process's stderr to a file, if one is given; returns a descriptor of the stderr there was."""
+    shown = os.dup(2)
+    if path:
+        noise = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(noise, 2)
+        os.close(noise)
+    return shown
+
+
 def main(request: dict[str, Any]) -> int:
     """Prepare this process as the request says, run the script, and return its status. For a fresh or a forked process."""
     descriptor = os.open(request["events"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    shown = os.dup(2)
-    if request["noise"]:
-        noise = os.open(request["noise"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.dup2(noise, 2)
-        os.close(noise)
+    shown = redirect_noise(request["noise"])
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     try:
         return run(request, EventWriter(descriptor), shown)

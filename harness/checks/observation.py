@@ -123,7 +123,7 @@ class LossCall(Facts):
 class ParameterFacts(Facts):
     """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
 
-    `update_ratio`: norm of the first step's change / norm of the weight before.
+    `update_ratio`: norm of the first step's change / norm of the weight before. `used`: its module's forward ran in the training forward.
     """
 
     name: str
@@ -133,6 +133,7 @@ class ParameterFacts(Facts):
     gradient_norm: float | None = None
     update_ratio: float | None = None
     moved: bool | None = None
+    used: bool | None = None
     bad: bool = False
 
 
@@ -157,7 +158,7 @@ class BadBirth(Facts):
 
 
 class ModelFacts(Facts):
-    """The model that is trained. `pretrained`: weights were loaded rather than drawn. `loads`: head or other weights drawn anew at loading.
+    """The model that is trained. `pretrained`: weights were loaded rather than drawn. `fresh_head`: its output layer was drawn anew.
 
     `unregistered`: tensors that require a gradient, took part in the forward pass, and are no parameters of the model.
     `output`: what the training forward gave (logits where it could be told); `training_mode`: at training steps,
@@ -173,6 +174,7 @@ class ModelFacts(Facts):
     parameters: list[ParameterFacts] = []
     unregistered: list[str] = []
     pretrained: bool | None = None
+    fresh_head: bool | None = None
     accepts: list[str] = []
     output: TensorFacts | None = None
     final_activation: str | None = None
@@ -314,7 +316,13 @@ class MemoryFacts(Facts):
 
 class Observation(Facts):
     """Everything that was seen of one script. `reached`: the last stage it came to; `stopped`: why watching ended
-    (finished, enough steps, time, exception, exit, never trained)."""
+    (finished, enough steps, time, exception, exit, never trained).
+
+    `loss_terms`: the summands of one loss, a dict per term and step: `step`, `name` (as in `LossCall.name`), `value` (weighted, as it
+    enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
+    `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
+    activation), compile, fit, evaluation.
+    """
 
     format: int = FORMAT
     framework: Literal["torch", "tf_keras", "keras", "none"] = "none"

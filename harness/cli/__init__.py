@@ -16,6 +16,7 @@ _COMMANDS = {
     "list": "the specimens: id, symptom, frameworks",
     "show": "one specimen: what it shows, its parameters, what proves it",
     "run": "run a specimen and judge it by its evidence",
+    "diagnose": "walk the pipeline of a specimen or of any script, and name the first cause",
     "doctor": "what is installed here, and which specimens can run",
     "schema": "JSON Schema of a command's --json document",
 }

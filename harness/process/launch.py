@@ -67,16 +67,23 @@ def end_group(pid: int, reap: Callable[[], object] = lambda: None) -> None:
 
 
 def run(request: Request, environment: dict[str, str], timeout_s: float, on_output: Callable[[bytes, bool], None]) -> Outcome:
-    """Run a request in a fresh interpreter. `on_output(data, is_error)` gets the child's output as it comes, from two threads.
-
-    The group is ended when time runs out, and before any exception (Ctrl-C among them) leaves this function.
-    """
+    """Run a request under the observers of `harness.child`; the rest as `run_module`."""
     request_path = request.events.with_suffix(".request.json")
     request_path.write_text(json.dumps(request.as_json()))
+    return run_module("harness.child", request_path, environment, timeout_s, on_output)
+
+
+def run_module(module: str, request_path: Path, environment: dict[str, str], timeout_s: float,
+               on_output: Callable[[bytes, bool], None], folder: Path | None = None) -> Outcome:
+    """Run `python -m module request_path` in a fresh interpreter, in `folder` or here.
+
+    `on_output(data, is_error)` gets the child's output as it comes, from two threads. The group is ended when time runs out, and before any
+    exception (Ctrl-C among them) leaves this function.
+    """
     search = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH", "")]))
     begun = time.monotonic()
     child = subprocess.Popen(
-        [sys.executable, "-m", "harness.child", str(request_path)], env={**environment, "PYTHONPATH": search},
+        [sys.executable, "-m", module, str(request_path)], env={**environment, "PYTHONPATH": search}, cwd=folder,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     readers = [threading.Thread(target=_pump, args=(stream, is_error, on_output), daemon=True)
                for stream, is_error in ((child.stdout, False), (child.stderr, True))]

@@ -1,0 +1,216 @@
+"""Reading an observation: what several checks ask of it. No check lives here."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from harness.checks.observation import CurveFacts, ExceptionFacts, LossCall, Observation, Site, StepFacts
+
+# A device that works behind Python's back reports an error at whatever line happens to wait for it.
+ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)
+KERAS = ("tf_keras", "keras")
+_NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
+                 "what an earlier one did.")
+
+
+def raised(seen: Observation) -> list[ExceptionFacts]:
+    """The exceptions that were seen, the most trustworthy first: the CPU's second opinion, the script's own, that of a probe's evaluation."""
+    found: list[ExceptionFacts] = []
+    if seen.exception is not None:
+        rerun = _exception(seen.exception.cpu_rerun)
+        found += [rerun] if rerun else []
+        found.append(seen.exception)
+    probe = _exception(seen.probes.evaluation_error)
+    return [*found, probe] if probe else found
+
+
+def _exception(facts: dict[str, Any] | None) -> ExceptionFacts | None:
+    """An exception that travelled as a dict: `type`, `message`, and where known `bases`, `stage`, `site` (or `line`), `frames`."""
+    if not facts or not facts.get("type"):
+        return None
+    site = facts.get("site")
+    if isinstance(site, dict):
+        site = Site(file=str(site.get("file", "")), line=int(site.get("line") or 0), source=str(site.get("source", "")))
+    elif site is None and facts.get("line"):
+        site = Site(file=str(facts.get("file", "")), line=int(facts["line"]), source=str(facts.get("source") or ""))
+    return ExceptionFacts(type=str(facts["type"]), message=str(facts.get("message", "")), bases=list(facts.get("bases") or []),
+                          stage=facts.get("stage") or "setup", site=site if isinstance(site, Site) else None,
+                          frames=[(str(a), int(b), str(c)) for a, b, c in facts.get("frames") or []], during="probe")
+
+
+def matching(seen: Observation, *patterns: str, within: str | None = None, stages: Iterable[str] = ()) -> ExceptionFacts | None:
+    """The first exception whose message matches one of `patterns`.
+
+    `within`: one of its frames (`path:function`) must match this, or its stage be one of `stages`; without either, any place will do.
+    """
+    allowed = tuple(stages)
+    for error in raised(seen):
+        if not any(re.search(pattern, error.message) for pattern in patterns):
+            continue
+        if within is None and not allowed:
+            return error
+        if error.stage in allowed or (within is not None and any(re.search(within, f"{path}:{name}") for path, _, name in error.frames)):
+            return error
+    return None
+
+
+def asynchronous(seen: Observation) -> bool:
+    """Whether the script's exception came from a device whose reported line means nothing."""
+    return seen.exception is not None and ASYNCHRONOUS.search(seen.exception.message) is not None
+
+
+def caveat(seen: Observation) -> list[str]:
+    """What has to be said about an asynchronous error's line, as evidence lines; empty where lines are true."""
+    if not asynchronous(seen) or seen.exception is None:
+        return []
+    site = seen.exception.site
+    lines = [_NOT_BELIEVED.format(line=f"line {site.line}" if site else "a library's")]
+    rerun = _exception(seen.exception.cpu_rerun)
+    if rerun is not None:
+        at = f" at line {rerun.site.line}" if rerun.site else ""
+        lines.append(f"The same batch on the CPU{at}: {rerun.type}: {first_line(rerun.message)}")
+    return lines
+
+
+def first_line(text: str, limit: int = 160) -> str:
+    """The first line of a text that says something, cut to `limit` characters."""
+    line = next((part.strip() for part in text.splitlines() if part.strip()), "")
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+def place(seen: Observation, *names: str) -> Site | None:
+    """The first known of the user's own lines under these names; `model` and `optimizer` also look at those records."""
+    for name in names:
+        if name in seen.sites:
+            return seen.sites[name]
+        record = {"model": seen.model, "optimizer": seen.optimizer, "evaluation": seen.evaluation}.get(name)
+        site = getattr(record, "site", None)
+        if site is None and name == "loss":
+            site = next((call.site for call in seen.loss_calls if call.site), None)
+        if isinstance(site, Site):
+            return site
+    return None
+
+
+def class_units(seen: Observation, call: LossCall | None = None) -> int | None:
+    """How many classes the output layer has: from the loss call's input (axis 1 in torch, the last in Keras), else from the model."""
+    if call is not None and call.inputs is not None and call.inputs.shape:
+        shape = call.inputs.shape
+        if call.name in {"cross_entropy", "nll"}:
+            return shape[1] if len(shape) > 1 else shape[0]
+        if call.name in {"sparse_categorical", "categorical"}:
+            return shape[-1]
+    if seen.model is None:
+        return None
+    return seen.model.num_labels if seen.model.num_labels is not None else seen.model.final_units
+
+
+def wants_logits(call: LossCall) -> bool:
+    """Whether this loss applies softmax or sigmoid itself."""
+    return call.name in {"cross_entropy", "bce_with_logits"} or (
+        call.name in {"sparse_categorical", "categorical", "bce"} and call.from_logits is True)
+
+
+def wants_probabilities(call: LossCall) -> bool:
+    """Whether this loss takes the logarithm of what it is given."""
+    return call.name in {"bce", "sparse_categorical", "categorical"} and call.from_logits is not True
+
+
+def several_models(seen: Observation) -> bool:
+    """Whether more than one model takes steps (GANs and the like), so that one model's record tells half the story."""
+    return seen.models_stepped > 1
+
+
+def finite(values: Iterable[float | None]) -> list[float]:
+    """Those that are numbers."""
+    return [value for value in values if value is not None and math.isfinite(value)]
+
+
+def start_and_end(losses: Sequence[float]) -> tuple[float, float]:
+    """Mean loss of the first and of the last tenth of a curve (at least one, at most ten steps each); infinite where it is not finite."""
+    size = min(10, max(1, len(losses) // 10))
+    ends = statistics.fmean(losses[-size:])
+    return statistics.fmean(losses[:size]), ends if all(math.isfinite(loss) for loss in losses[-size:]) else math.inf
+
+
+def observed_losses(seen: Observation) -> list[float]:
+    """The script's own losses, step by step."""
+    return [step.loss for step in seen.steps if step.loss is not None]
+
+
+def learned(curve: CurveFacts) -> bool:
+    """A curve that clearly fell: to 60 % of where it began, or every row right at the end."""
+    if len(curve.losses) < 5:
+        return False
+    start, end = start_and_end(curve.losses)
+    return math.isfinite(end) and end < start and (end < 0.6 * start or (curve.accuracy or 0.0) >= 0.95)
+
+
+def failed(curve: CurveFacts) -> bool:
+    """A curve that did not fall: no number any more, or still at 90 % or more of where it began, and not right on its rows either."""
+    if len(curve.losses) < 5:
+        return False
+    start, end = start_and_end(curve.losses)
+    return not math.isfinite(end) or (end > 0.9 * start and (curve.accuracy is None or curve.accuracy < 0.9))
+
+
+def describe(curve: CurveFacts) -> str:
+    """`learning rate 0.001: loss 1.10 -> 1.11 in 40 steps, accuracy 0.31`."""
+    start, end = start_and_end(curve.losses)
+    text = f"learning rate {curve.learning_rate:g}: loss {start:.3g} -> {end:.3g} in {len(curve.losses)} steps"
+    return text if curve.accuracy is None else f"{text}, accuracy {curve.accuracy:.2f}"
+
+
+def probe_pairs(seen: Observation) -> list[tuple[CurveFacts, list[CurveFacts]]]:
+    """The probe runs that can be compared: own rate and other rates on the same rows; over several batches first, then on one."""
+    probes = seen.probes
+    pairs = ((probes.train, probes.train_scaled), (probes.overfit, probes.overfit_scaled))
+    return [(own, others) for own, others in pairs if own is not None and len(own.losses) >= 5 and others]
+
+
+def better_smaller_rate(seen: Observation) -> tuple[CurveFacts, CurveFacts] | None:
+    """Own curve and the best one at a smaller rate, where own rate fails and that one clearly learns; None otherwise."""
+    return _better(seen, smaller=True)
+
+
+def better_larger_rate(seen: Observation) -> tuple[CurveFacts, CurveFacts] | None:
+    """The same for a larger rate."""
+    return _better(seen, smaller=False)
+
+
+def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts] | None:
+    pairs = probe_pairs(seen)
+    if any(learned(own) for own, _ in pairs):
+        return None  # it learns somewhere at its own rate
+    for own, others in pairs:
+        if not failed(own):
+            continue
+        rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller and learned(other)]
+        end = start_and_end(own.losses)[1]
+        rates = [other for other in rates if start_and_end(other.losses)[1] < 0.7 * end]
+        if rates:
+            return own, min(rates, key=lambda curve: start_and_end(curve.losses)[1])
+    return None
+
+
+def cannot_learn(seen: Observation) -> bool | None:
+    """Whether neither the script's own rate nor any other that was tried learns; None where that was not probed."""
+    pairs = probe_pairs(seen)
+    if not pairs:
+        return None
+    return all(failed(own) and not any(learned(other) for other in others) for own, others in pairs)
+
+
+def script_learns(seen: Observation) -> bool:
+    """Whether the script's own losses fell clearly while it was watched (at least 20 steps)."""
+    losses = observed_losses(seen)
+    return len(losses) >= 20 and learned(CurveFacts(learning_rate=0.0, losses=losses))
+
+
+def turned_bad(seen: Observation) -> StepFacts | None:
+    """The first step whose loss is no number."""
+    return next((step for step in seen.steps if step.loss is not None and not math.isfinite(step.loss)), None)

@@ -1,0 +1,1 @@
+"""The diagnosis: watch a script, walk the pipeline, name the first cause."""

@@ -1,0 +1,69 @@
+"""The child side of a diagnosis: run one unedited script under watch. `python -m harness.diagnosis.child REQUEST.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from harness import script
+from harness.child import print_traceback, redirect_noise
+from harness.diagnosis.transport import write
+from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
+
+_SNAPSHOT_S = 2.0
+
+
+def main(request: dict[str, Any]) -> int:
+    """Run the request's script; its observation is at `request["observation"]` whatever happens, and now and then before."""
+    path, output = Path(request["script"]), Path(request["observation"])
+    text = script.read(path)
+    code = script.compile_with(text, path, request["values"])
+    shown = redirect_noise(request["noise"])
+    os.chdir(request["folder"])
+    module = ModuleType("__main__")
+    module.__file__ = str(path)
+    sys.modules["__main__"] = module
+    sys.argv = [request["shown"], *request["argv"]]
+    sys.path.insert(0, str(path.parent))
+    session = WatchSession(path, WatchBudget(**request["budget"]))
+    session.attach()
+    begun = time.monotonic()
+    ended = threading.Event()
+    threading.Thread(target=_snapshots, args=(session, output, begun, ended), daemon=True).start()
+    error: BaseException | None = None
+    try:
+        exec(code, module.__dict__)
+    except BaseException as raised:
+        error = raised
+    ended.set()
+    session.detach()
+    seen = session.finish(error)
+    seen.seconds = time.monotonic() - begun
+    write(seen, output)
+    if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
+        print_traceback(error, shown)
+        return 1
+    return 0
+
+
+def _snapshots(session: WatchSession, output: Path, begun: float, ended: threading.Event) -> None:
+    """What was seen so far, written now and then, so that a script that hangs or is killed still has been watched."""
+    while not ended.wait(_SNAPSHOT_S):
+        try:
+            session.observation.seconds = time.monotonic() - begun
+            write(session.observation, output)
+        except (RuntimeError, ValueError, TypeError):
+            continue  # the script's thread was changing the record; the next snapshot will do
+
+
+if __name__ == "__main__":
+    status = main(json.loads(Path(sys.argv[1]).read_text()))
+    sys.stdout.flush()
+    # The frameworks' own exit handlers may hang after an error; everything is written by now.
+    os._exit(status)

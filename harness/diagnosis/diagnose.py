@@ -1,0 +1,99 @@
+"""Diagnose a script: run it under watch in a child, hold every check against what was seen, and conclude."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from harness.diagnosis import transport
+from harness.diagnosis.record import Diagnosis, conclude
+from harness.diagnosis.subject import Subject
+from harness.errors import ChildDied, ScriptError
+from harness.process import launch
+from harness.process.environment import for_script
+
+_ASYNCHRONOUS = ("CUDA error", "CUBLAS_STATUS", "device-side assert", "failed in the TorchScript interpreter")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Limits of a watch: `seconds` of training to be watched and `steps` of it; `timeout_s` for everything, imports included."""
+
+    seconds: float = 20.0
+    steps: int = 60
+    timeout_s: float = 180.0
+    verbose: bool = False
+    keep_observation: bool = False
+
+
+def diagnose(subject: Subject, options: Options,
+             on_output: Callable[[bytes, bool], None] = lambda _data, _is_error: None) -> Diagnosis:
+    """Watch a subject and judge it.
+
+    Raises `ScriptError` where it ended before it trained and nothing explains why, `ChildDied` where it was ended from outside and what had
+    been seen by then explains nothing.
+    """
+    seen, outcome = _watch(subject, options, subject.values, on_output)
+    if seen is None:
+        raise ChildDied(f"{subject.shown} {_ended(outcome, options)} before anything could be watched; run it by itself first")
+    if seen.exception is not None and any(text in seen.exception.message for text in _ASYNCHRONOUS):
+        seen.exception.cpu_rerun = _on_the_cpu(subject, options)
+    results = walk(seen)
+    found = conclude(subject.shown, seen, results, keep_observation=options.keep_observation)
+    if found.verdict == "found":
+        return found
+    if outcome.timed_out or outcome.signal is not None:
+        raise ChildDied(f"{subject.shown} {_ended(outcome, options)}; {_how_far(seen)}")
+    if not seen.steps and seen.exception is None:
+        how = "was stopped" if seen.stopped in ("time", "enough steps") else "ended by itself"
+        raise ScriptError(f"{subject.shown} {how} without training: no loss went backward and no fit() ran; {_how_far(seen)}. "
+                          "Give the script that trains, with the arguments it needs")
+    return found
+
+
+def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
+           extra: dict[str, str] | None = None) -> tuple[Observation | None, launch.Outcome]:
+    with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
+        folder = Path(scratch)
+        (folder / "tmp").mkdir()
+        observation = folder / "observation.json"
+        request = folder / "request.json"
+        request.write_text(json.dumps({
+            "script": str(subject.path), "shown": subject.shown, "values": values, "argv": list(subject.argv), "folder": str(subject.folder),
+            "observation": str(observation), "noise": None if options.verbose else str(folder / "noise.log"),
+            "budget": {"seconds": options.seconds, "steps": options.steps}}))
+        environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
+        environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
+        outcome = launch.run_module("harness.diagnosis.child", request, environment, options.timeout_s, on_output, subject.folder)
+        return transport.read(observation), outcome
+
+
+def _on_the_cpu(subject: Subject, options: Options) -> dict[str, Any] | None:
+    """The same script where tracebacks can be believed: without GPUs, and with `device=cpu` where it has that parameter."""
+    values = subject.values | subject.rerun_on_cpu
+    seen, _ = _watch(subject, options, values, lambda _data, _is_error: None, {"CUDA_VISIBLE_DEVICES": ""})
+    if seen is None or seen.exception is None:
+        return None
+    raised: dict[str, Any] = msgspec.to_builtins(seen.exception)
+    return raised
+
+
+def _ended(outcome: launch.Outcome, options: Options) -> str:
+    if outcome.timed_out:
+        return f"was ended after {options.timeout_s:g} s (--timeout gives it more)"
+    if outcome.signal is not None:
+        return f"was ended by signal {outcome.signal}"
+    return f"ended with status {outcome.status}"
+
+
+def _how_far(seen: Observation) -> str:
+    steps = f", {len(seen.steps)} steps" if seen.steps else ""
+    return f"the walk came as far as: {seen.reached}{steps}"
