@@ -67,7 +67,8 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
         observation = folder / "observation.json"
         request = folder / "request.json"
         request.write_text(json.dumps({
-            "script": str(subject.path), "shown": subject.shown, "values": values, "argv": list(subject.argv), "folder": str(subject.folder),
+            "script": str(subject.path), "shown": subject.shown, "values": values, "argv": list(subject.argv),
+            "folder": str(subject.folder),
             "observation": str(observation), "noise": None if options.verbose else str(folder / "noise.log"),
             "budget": {"seconds": options.seconds, "steps": options.steps}}))
         environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,8 +15,9 @@ from harness.runs.report import RunReport
 from harness.script import read
 
 _BARS = "▁▂▃▄▅▆▇█"
-_CURVE_WIDTH = 60
-_LONG = 300
+_CURVE_WIDTH = 36
+_LONG = 240
+_WIDTH = 79
 
 
 def sparkline(values: Sequence[float | None], width: int = _CURVE_WIDTH) -> str:
@@ -45,15 +47,19 @@ def run(report: RunReport) -> str:
         lines.append(f"  loss {known[0]:.3f} -> {known[-1]:.3f} in {len(report.losses)} steps  {sparkline(known)}")
     if report.exception:
         where = f"line {report.exception.line}: {report.exception.source}" if report.exception.line else "outside the script"
-        lines += [f"  {report.exception.type} in stage {report.exception.stage}, {where}"]
+        lines += _wrapped(f"{report.exception.type} in stage {report.exception.stage}, {where}", "  ", "    ")
     lines.append("")
     for proof in report.verdict.proofs:
-        lines.append(f"  {'[x]' if proof.holds else '[ ]'} {proof.says or 'it learns'}")
-        lines += [f"      {_check(check)}" for check in proof.checks]
+        lines += _wrapped(proof.says or "it learns", f"  {'[x]' if proof.holds else '[ ]'} ", " " * 6)
+        lines += [line for check in proof.checks for line in _wrapped(_check(check), " " * 6, " " * 10)]
     if not report.verdict.proofs:
         lines.append("  no rule of bug.toml speaks about these parameters")
     lines += ["", f"  {verdict_line(report)}", f"  own work {report.own_s:.1f} s, imports {report.imports_s:.1f} s"]
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False)
 
 
 def verdict_line(report: RunReport) -> str:
