@@ -34,6 +34,7 @@ class TensorFacts(Facts):
 
     `rows_sum_to_one`: every slice along the last axis is non-negative and sums to 1 within 1e-3 (probabilities).
     `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
+    `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats.
     """
 
     shape: tuple[int, ...]
@@ -47,6 +48,7 @@ class TensorFacts(Facts):
     integral: bool | None = None
     rows_sum_to_one: bool = False
     log_probabilities: bool = False
+    column_stds: tuple[float, float] | None = None
     requires_grad: bool | None = None
 
 
@@ -72,7 +74,8 @@ class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
 
     `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
-    came, that have the same label. `columns`: of the dataset underneath; `dropped_columns`: those that the framework removes.
+    came, that have the same label, measured over `ordered_rows` rows. `columns`: of the dataset underneath;
+    `dropped_columns`: those that the framework removes.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -89,6 +92,7 @@ class LoaderFacts(Facts):
     label_names: list[str] = []
     label_counts: dict[str, int] = {}
     label_runs: float | None = None
+    ordered_rows: int | None = None
     site: Site | None = None
     same_as_train: bool | None = None
 
@@ -241,9 +245,12 @@ class ProbeFacts(Facts):
     fitted at the script's own rate; `overfit_scaled`: the same with the rate times each factor (a healthy pipeline learns at one of them).
     `train`: a short run over several batches at the script's own rate, `train_scaled` the same at other rates.
     `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice.
-    `input_matters`: outputs change when inputs are exchanged between rows.
+    `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
+    (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
-    with labels shuffled.
+    with labels shuffled, `text_baseline_rows`: rows that they were measured on.
+    `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
+    `train_standardised`: the same run as `train` with every float input standardised by its training mean and deviation.
     """
 
     initial_loss: float | None = None
@@ -257,8 +264,13 @@ class ProbeFacts(Facts):
     input_matters: bool | None = None
     text_baseline: float | None = None
     text_baseline_shuffled: float | None = None
+    text_baseline_rows: int = 0
+    train_standardised: CurveFacts | None = None
     fits_batch_size: int | None = None
     skipped: dict[str, str] = {}
+    overfit_rows: int = 0
+    evaluation_values: dict[str, float] = {}
+    seconds: float = 0.0
 
 
 class MetricFacts(Facts):
@@ -291,7 +303,11 @@ class EvaluationFacts(Facts):
 
 
 class ExceptionFacts(Facts):
-    """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first."""
+    """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first.
+
+    `called_with`: names that a loading call was given, read off its frames (`pretrained_model_name_or_path`, `path`, ...). `accepts`: the
+    parameters of the function that refused an argument, where it could be found.
+    """
 
     type: str
     bases: list[str] = []
@@ -299,8 +315,12 @@ class ExceptionFacts(Facts):
     stage: Stage = "setup"
     site: Site | None = None
     frames: list[tuple[str, int, str]] = []
+    called_with: dict[str, str] = {}
+    accepts: list[str] = []
     during: Literal["script", "probe"] = "script"
     cpu_rerun: dict[str, Any] | None = None
+    module: str = ""
+    module_inputs: list[TensorFacts] = []
 
 
 class MemoryFacts(Facts):
@@ -354,3 +374,4 @@ class Observation(Facts):
     warnings: list[str] = []
     output_tail: str = ""
     seconds: float = 0.0
+    truncated_at: int | None = None

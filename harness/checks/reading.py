@@ -18,7 +18,7 @@ _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the 
 
 
 def raised(seen: Observation) -> list[ExceptionFacts]:
-    """The exceptions that were seen, the most trustworthy first: the CPU's second opinion, the script's own, that of a probe's evaluation."""
+    """The exceptions that were seen, the most trustworthy first: the CPU's second opinion, the script's own, a probe's."""
     found: list[ExceptionFacts] = []
     if seen.exception is not None:
         rerun = _exception(seen.exception.cpu_rerun)
@@ -45,7 +45,8 @@ def _exception(facts: dict[str, Any] | None) -> ExceptionFacts | None:
 def matching(seen: Observation, *patterns: str, within: str | None = None, stages: Iterable[str] = ()) -> ExceptionFacts | None:
     """The first exception whose message matches one of `patterns`.
 
-    `within`: one of its frames (`path:function`) must match this, or its stage be one of `stages`; without either, any place will do.
+    `within`: one of its frames (`path:function`), or a graph's message, must match this, or its stage be one of `stages`; without either,
+    any place will do.
     """
     allowed = tuple(stages)
     for error in raised(seen):
@@ -53,7 +54,8 @@ def matching(seen: Observation, *patterns: str, within: str | None = None, stage
             continue
         if within is None and not allowed:
             return error
-        if error.stage in allowed or (within is not None and any(re.search(within, f"{path}:{name}") for path, _, name in error.frames)):
+        places = [error.message, *[f"{path}:{name}" for path, _, name in error.frames]]
+        if error.stage in allowed or (within is not None and any(re.search(within, text) for text in places)):
             return error
     return None
 
@@ -131,10 +133,13 @@ def finite(values: Iterable[float | None]) -> list[float]:
 
 
 def start_and_end(losses: Sequence[float]) -> tuple[float, float]:
-    """Mean loss of the first and of the last tenth of a curve (at least one, at most ten steps each); infinite where it is not finite."""
+    """Where a curve begins and ends: means over its first and last tenth (at most ten steps); infinite where it is not finite.
+
+    The very first loss, before any step, counts as the beginning where it is higher: some curves are down within the first tenth.
+    """
     size = min(10, max(1, len(losses) // 10))
     ends = statistics.fmean(losses[-size:])
-    return statistics.fmean(losses[:size]), ends if all(math.isfinite(loss) for loss in losses[-size:]) else math.inf
+    return max(losses[0], statistics.fmean(losses[:size])), ends if all(math.isfinite(loss) for loss in losses[-size:]) else math.inf
 
 
 def observed_losses(seen: Observation) -> list[float]:

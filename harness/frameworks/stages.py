@@ -12,7 +12,7 @@ from harness.catalog.schema import Stage
 # (path pattern, function pattern, stage): the first row that an inner frame matches decides. Frames of the script itself and of
 # libraries that say nothing about the pipeline match no row and are passed over.
 _FRAMES: tuple[tuple[str, str, Stage], ...] = (
-    (r"/torch/nn/functional\.py$", r"cross_entropy|nll_loss|mse_loss|l1_loss|kl_div|binary_cross|.*_loss", "loss"),
+    (r"/torch/nn/functional\.py$", r"cross_entropy|nll_loss|mse_loss|l1_loss|kl_div|binary_cross.*|.*_loss", "loss"),
     (r"/torch/nn/modules/loss\.py$", r".*", "loss"),
     (r"/transformers/loss/", r".*", "loss"),
     (r"/(tf_)?keras/(src/)?losses", r".*", "loss"),

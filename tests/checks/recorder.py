@@ -26,7 +26,7 @@ def raised_by(code: str) -> dict[str, Any]:
     linecache.cache[_FILE] = (len(code), None, code.splitlines(keepends=True), _FILE)
     try:
         exec(compile(code, _FILE, "exec"), {"__name__": "__main__", "__file__": _FILE})
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a library raises is what is wanted
         return facts_of(error)
     raise AssertionError("the case raised nothing")
 
@@ -40,11 +40,15 @@ def facts_of(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "bases": [base.__name__ for base in type(error).__mro__[1:-1]],
-        "message": re.sub(r"/tmp/\w+", "/tmp/x", str(error))[:3000],
+        "message": _both_ends(re.sub(r"/tmp/\w+", "/tmp/x", re.sub(r"/\S*/(?:site-packages|lib/python3\.\d+)/", "/lib/", str(error)))),
         "stage": stages.stage_of(error, frames),
         "site": site if own else None,
         "frames": short[:2] + short[-10:] if len(short) > 12 else short,
     }
+
+
+def _both_ends(text: str, most: int = 3000) -> str:
+    return text if len(text) <= most else text[: most // 3] + "\n[...]\n" + text[-2 * most // 3 :]
 
 
 def main(folder: Path, groups: list[str]) -> None:

@@ -1,0 +1,266 @@
+"""How rows become a batch: padding, the attention mask, and tensors."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import raised, reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import BatchFacts, ExceptionFacts, Observation
+
+_EXPECTED = r"expected sequence of length (?P<a>\d+) at dim \d+ \(got (?P<b>\d+)\)"
+_UNABLE = (r"Unable to create tensor, you should probably activate truncation and/or padding"
+           r"(?:.*features \(`(?P<feature>\w+)` in this case\))?")
+_RAGGED = (
+    _EXPECTED, _UNABLE,
+    r"stack expects each tensor to be equal size, but got (?P<a>\[[\d, ]*\]) at entry \d+ and (?P<b>\[[\d, ]*\])",
+    r"each element in list of batch should be of equal size",
+    (r"Cannot batch tensors with different shapes in component \d+\. First element had shape (?P<a>\[[\d,]*\]) and element \d+ had shape "
+    r"(?P<b>\[[\d,]*\])"),
+    r"Cannot add tensor to the batch: number of elements does not match.*?\[tensor\]: (?P<a>\[[\d,]*\]), \[batch\]: (?P<b>\[[\d,]*\])",
+    r"Can't convert non-rectangular Python sequence to Tensor",
+    r"has an inhomogeneous shape after",
+)
+# These are said of a batch only inside a collator; elsewhere they are about something else.
+_IN_COLLATOR = (
+    r"all input arrays must have the same shape",
+    r"Shapes of all inputs must match: values\[0\]\.shape = (?P<a>\[[\d,]*\]) != values\[\d+\]\.shape = (?P<b>\[[\d,]*\])",
+    r"Sizes of tensors must match except in dimension \d+\. Expected size (?P<a>\d+) but got size (?P<b>\d+)",
+    r"Failed to convert a NumPy array to a Tensor \(Unsupported object type (?:list|numpy\.ndarray)\)",
+    r"Invalid dtype: object",
+    r"Unable to create tensor",
+)
+_COLLATING = r"/torch/utils/data/|data_collator\.py:|/datasets/utils/tf_utils\.py:|/tokenization_utils|collat"
+_FITTING = (r"\.(fit|evaluate|predict|train_on_batch)\(|np\.array|tf\.constant|from_tensor_slices|torch\.(stack|cat|tensor)"
+            r"|convert_to_tensor")
+
+
+class RaggedBatch(Check):
+    """Rows of different lengths are put into one batch without padding.
+
+    A tensor is rectangular. The default collators stack rows as they are, so the first batch whose rows differ in length fails.
+    Sources: transformers docs, Data Collator; PyTorch docs, torch.utils.data `collate_fn`.
+    """
+
+    code: ClassVar[str] = "B101"
+    stage: ClassVar[Stage] = "batch"
+    requires: ClassVar[tuple[str, ...]] = ("D101", "B103")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from what a collator, or a conversion to a tensor, says of rows that differ in size."""
+        hit = self._hit(seen)
+        if hit is None:
+            if seen.exception is None and not seen.batches and not seen.steps:
+                raise NotJudged("no batch was seen")
+            return None
+        error, match = hit
+        sizes = match.groupdict()
+        feature = sizes.get("feature")
+        a, b = sizes.get("a"), sizes.get("b")
+        differ = f" (sizes {a} and {b})" if a and b else ""
+        named = f" of `{feature}`" if feature else ""
+        loader = raised.train_loader(seen)
+        evidence = [raised.quote(error)]
+        if loader and loader.collator:
+            evidence.append(f"the collator is {loader.collator}, batch size {loader.batch_size}")
+        return Finding(message=f"The rows{named} of one batch differ in size{differ}, and nothing pads them.",
+                       remedy=self._remedy(seen, error, feature, a or ""), site=raised.site_of(seen, error), evidence=evidence)
+
+    @staticmethod
+    def _hit(seen: Observation) -> tuple[ExceptionFacts, re.Match[str]] | None:
+        hit = raised.find(seen, _RAGGED)
+        if hit and not (hit[0].stage in {"forward", "loss", "backward", "step"} and not raised.has_frame(hit[0], _COLLATING)):
+            return None if hit[0].stage == "evaluation" and raised.has_frame(hit[0], r"compute_metrics|/evaluate/|/sklearn/") else hit
+        for error in reading.raised(seen):
+            source = error.site.source if error.site else ""
+            inside = raised.has_frame(error, _COLLATING) or re.search(_COLLATING, error.message) or re.search(_FITTING, source)
+            if not inside or (error.stage == "forward" and not raised.has_frame(error, _COLLATING)):
+                continue
+            for pattern in _IN_COLLATOR:
+                match = re.search(pattern, raised.core(error.message))
+                if match:
+                    return error, match
+        return None
+
+    @staticmethod
+    def _remedy(seen: Observation, error: ExceptionFacts, feature: str | None, size: str) -> str:
+        if feature in raised.LABELS:
+            return ("Pad the labels as well, with -100, which the loss leaves out: `DataCollatorForTokenClassification(tokenizer)` (or "
+                    "`DataCollatorForSeq2Seq(tokenizer, model)`) in place of the collator.")
+        if size.count(",") == 2:
+            return "Bring all images to one size in the dataset's transform: `transforms.Resize((224, 224))` before `ToTensor()`."
+        if raised.has_frame(error, r"/transformers/trainer"):
+            return ("Pad each batch to its longest row: `Trainer(..., data_collator=DataCollatorWithPadding(tokenizer))`, or give the "
+                    "Trainer "
+                    "the tokenizer (`processing_class=tokenizer`), which does the same.")
+        if raised.has_frame(error, r"/transformers/tokenization") and error.site is not None and "tokenizer(" in error.site.source:
+            return "Ask the tokenizer to pad: `tokenizer(texts, padding=True, truncation=True, return_tensors=...)`."
+        source = error.site.source if error.site else ""
+        if seen.framework in reading.KERAS or raised.has_frame(error, r"/tensorflow/|keras") or "tf." in source:
+            return ("Pad each batch: `to_tf_dataset(..., collate_fn=DataCollatorWithPadding(tokenizer, return_tensors=\"np\"))`, "
+                    "`dataset.padded_batch(batch_size)` in place of `.batch(batch_size)`, or `keras.utils.pad_sequences(rows, "
+                    "padding=\"post\")` on lists.")
+        return ("Pad in the collator: `DataLoader(..., collate_fn=lambda rows: torch.nn.utils.rnn.pad_sequence(rows, batch_first=True))`; "
+                "with a tokenizer, `collate_fn=DataCollatorWithPadding(tokenizer)`.")
+
+
+# Decoders with causal attention never look at padding on the right, and some models make the mask from the ids themselves.
+_MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Bloom|Falcon|CausalLM|LMHead|Mamba|RWKV|XLM(?!Rob|-?R)|"
+                              r"Flaubert|XLNet|CTRL|TransfoXL")
+
+
+class AttentionMask(Check):
+    """Padding reaches the model without an attention mask, so it reads the filler as text.
+
+    Without a mask a model of the transformers library takes every position for a word. It trains, a little worse, and its answer
+    for a row depends on the length of that row's neighbours. Source: transformers docs, Glossary, "attention mask".
+    """
+
+    code: ClassVar[str] = "B102"
+    stage: ClassVar[Stage] = "batch"
+    requires: ClassVar[tuple[str, ...]] = ("D101", "B101", "B103")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from batches: padding tokens, no (or an all-ones) mask, and a model that takes one."""
+        known = [batch for batch in seen.batches if batch.has_padding is not None]
+        if not known:
+            raise NotJudged("no batch of token ids whose padding token is known was seen")
+        padded = [batch for batch in known if batch.has_padding]
+        if not padded:
+            return None
+        bare = [batch for batch in padded if batch.has_attention_mask is False]
+        unmasked = [batch for batch in padded if batch.has_attention_mask and batch.padding_masked is False]
+        if not bare and not unmasked:
+            if any(batch.has_attention_mask is None for batch in padded):
+                raise NotJudged("whether the batches carry an attention mask is unknown")
+            return None
+        if seen.model is None or not seen.model.accepts:
+            raise NotJudged("the model's arguments are unknown")
+        if "attention_mask" not in seen.model.accepts:
+            raise NotJudged("this model takes no attention_mask; whether it masks padding by itself cannot be seen")
+        if _MASK_NOT_NEEDED.search(seen.model.kind) or seen.task == "language":
+            raise NotJudged(f"{seen.model.kind} need not be told where the padding is")
+        if not seen.model.pretrained and not re.search(r"For[A-Z]\w+$|Model$", seen.model.kind):
+            raise NotJudged("a model of the script's own may make its mask from the ids")
+        return self._finding(seen, bare or unmasked, len(padded), dropped=bool(bare))
+
+    @staticmethod
+    def _finding(seen: Observation, batches: list[BatchFacts], padded: int, *, dropped: bool) -> Finding:
+        kind = seen.model.kind if seen.model else "the model"
+        loader = raised.train_loader(seen)
+        what = "no attention mask arrives" if dropped else "the attention mask does not cover the padding (it is 1 there)"
+        there = loader is not None and "attention_mask" in [*loader.columns, *loader.dropped_columns]
+        evidence = [f"{len(batches)} of the {padded} batches with padding that were looked at"]
+        evidence += [f"row: {text[:120]}" for text in batches[0].texts[:2]]
+        if there:
+            evidence.append("the dataset has an attention_mask column; it is left out on the way")
+        if seen.framework == "torch":
+            remedy = ("Pass the mask on: keep `attention_mask` among the dataset's columns and call `model(input_ids=ids, "
+                      "attention_mask=mask, labels=labels)` (or `model(**batch)`).")
+        else:
+            remedy = "Keep the column: `to_tf_dataset(columns=[\"input_ids\", \"attention_mask\"], ...)`, or `tokenizer.model_input_names`."
+        if not dropped:
+            remedy = "Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or pass on the tokenizer's own."
+        return Finding(message=f"The batches are padded, and {what} at {kind}: it reads the padding as text.", remedy=remedy,
+                       site=loader.site if loader and loader.site else reading.place(seen, "model", "fit"), evidence=evidence)
+
+
+_TENSOR_ATTRIBUTES = "size|shape|to|dim|device|ndim|dtype|cuda|float|long|view|unsqueeze|squeeze|reshape|permute|detach|flatten|ne"
+_LISTS = (
+    rf"'(?P<kind>list|tuple|str|dict)' object has no attribute '(?:{_TENSOR_ATTRIBUTES})'",
+    r"'(?P<kind>numpy\.ndarray)' object has no attribute '(?:to|dim|device|cuda|unsqueeze|detach|size\(\))'",
+    r"\(\): argument '(?P<argument>\w+)' (?:\(position \d+\) )?must be Tensor, not (?P<kind>list|tuple|str|numpy\.ndarray|int|float|dict)",
+    r"received an invalid combination of arguments - got \((?P<kind>list|tuple|numpy\.ndarray|str)\b",
+    r"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(?P<kind>[\w.]+)'>",
+    r"too many dimensions '(?P<kind>str)'",
+    r"Unrecognized data type: (?P<argument>[xy])=",
+    r"Failed to find data adapter that can handle input: (?P<adapter>.*)",
+    r"list indices must be integers or slices, not tuple", r"'int' object is not callable",
+)
+_STRING_TENSOR = r"=tf\.Tensor\(shape=[^)]*\), dtype=string\)"
+_TEXT_COLUMN = (r"features \(`(?P<feature>\w+)` in this case\) have excessive nesting",)
+
+
+class ListsForTensors(Check):
+    """Python lists, text or arrays arrive where tensors are wanted.
+
+    A tokenizer gives lists unless `return_tensors` says otherwise, a dataset gives lists unless its format is set, and the default
+    collator of PyTorch turns a column of lists into a list of tensors. Sources: transformers docs, `return_tensors`; datasets docs,
+    "Use with PyTorch".
+    """
+
+    code: ClassVar[str] = "B103"
+    stage: ClassVar[Stage] = "batch"
+    requires: ClassVar[tuple[str, ...]] = ("D101",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from what is said of a list, a text or an array in a tensor's place."""
+        hit = raised.find(seen, _TEXT_COLUMN)
+        if hit and _is_text(seen, hit[0], hit[1]["feature"]):
+            return self._text_column(seen, hit[0], hit[1]["feature"])
+        for error in reading.raised(seen):
+            if re.search(_STRING_TENSOR, error.message) and raised.in_forward(error):
+                return Finding(message="Text arrives at a layer that computes with numbers.",
+                               remedy="Put a `layers.TextVectorization` (adapted to the texts) and an `Embedding` first.",
+                               site=raised.site_of(seen, error), evidence=[raised.quote(error)])
+        hit = raised.find(seen, _LISTS, stages=("setup", "data", "batch", "forward", "loss"))
+        if hit is None or not self._of_a_batch(hit[0], hit[1]):
+            if seen.exception is None and not seen.batches and not seen.steps:
+                raise NotJudged("no batch was seen")
+            return None
+        error, match = hit
+        groups = match.groupdict()
+        kind = groups.get("kind") or ("numpy.ndarray" if "callable" in match[0] else "list")
+        if kind in {"str", "tuple"} and "adapter" not in groups:
+            what = "text" if kind == "str" else "a tuple"
+        else:
+            what = {"list": "a Python list", "numpy.ndarray": "a NumPy array", "NoneType": "None"}.get(kind, f"a {kind}")
+        argument = f" as `{groups['argument']}`" if groups.get("argument") else ""
+        return Finding(message=f"A tensor is wanted here{argument}, and {what} arrived.", remedy=_to_tensor(seen, error, kind),
+                       site=raised.site_of(seen, error), evidence=[raised.quote(error)])
+
+    @staticmethod
+    def _of_a_batch(error: ExceptionFacts, match: re.Match[str]) -> bool:
+        if not re.search(r"has no attribute|list indices|callable", match[0]):
+            return True
+        source = error.site.source if error.site else ""
+        moved = re.search(r"\.(to|cuda|float|long|size|shape|unsqueeze|view)\b", source)
+        if "list indices" in match[0] or "callable" in match[0]:
+            return error.stage == "forward" and "/transformers/mod" in raised.innermost(error)
+        return error.stage == "forward" or moved is not None or "/transformers/" in raised.innermost(error)
+
+    @staticmethod
+    def _text_column(seen: Observation, error: ExceptionFacts, feature: str) -> Finding:
+        return Finding(
+            message=f"The column `{feature}` still holds text when the batch is made, and text cannot become a tensor.",
+            remedy=f"Take it out after tokenizing: `tokenized = raw.map(tokenize, batched=True, remove_columns=[\"{feature}\"])`"
+                   + (" (or leave `remove_unused_columns` at True)." if raised.has_frame(error, r"/transformers/trainer") else "."),
+            site=raised.site_of(seen, error), evidence=[raised.quote(error, 300)])
+
+
+def _is_text(seen: Observation, error: ExceptionFacts, feature: str) -> bool:
+    """Whether the collator stumbled over a column that is no input of a model: padding would not have helped it."""
+    takes = seen.model.accepts if seen.model else []
+    usual = {*raised.INPUTS, *raised.LABELS, "attention_mask", "token_type_ids", "special_tokens_mask", "position_ids", "decoder_input_ids"}
+    return feature not in usual and feature not in takes and not feature.endswith(("_ids", "_mask"))
+
+
+def _to_tensor(seen: Observation, error: ExceptionFacts, kind: str) -> str:
+    if "PIL" in kind or kind == "NoneType":
+        what = "every row into a value; `__getitem__` returned None"
+        what = "images into tensors, `transform=transforms.ToTensor()`" if "PIL" in kind else what
+        return f"Turn {what} in the dataset."
+    if kind == "str" or "must be Tensor, not str" in error.message:
+        return ("Turn text into numbers first: `tokenizer(texts, padding=True, truncation=True, return_tensors=\"pt\")`; "
+                "labels by a dict of ids.")
+    if kind == "numpy.ndarray":
+        return ("Convert the array: `torch.from_numpy(array).float()` (`.long()` for ids and class labels); tokenizers take "
+                "`return_tensors=\"pt\"`.")
+    if seen.framework in reading.KERAS or raised.has_frame(error, r"/(tf_)?keras/"):
+        return "Give arrays: `model.fit(np.array(x), np.array(y))`; texts go through a `TextVectorization` layer first."
+    if raised.has_frame(error, r"/transformers/models/"):
+        return "Ask the tokenizer for tensors: `tokenizer(texts, padding=True, truncation=True, return_tensors=\"pt\")`."
+    return ("Have the dataset give tensors, `dataset = dataset.with_format(\"torch\")`, or convert in the loop, `torch.tensor(rows)`; the "
+            "default collator makes a list of tensors from a column of lists.")

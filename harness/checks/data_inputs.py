@@ -1,0 +1,202 @@
+"""What the inputs hold: text that can be read, numbers of a sane size."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import raised, reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_labels import counts_of, entropy
+from harness.checks.observation import BatchFacts, CurveFacts, Observation, TensorFacts
+
+_NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
+
+
+def inputs_of(batch: BatchFacts) -> tuple[str, TensorFacts] | None:
+    """Name and facts of a batch's main input."""
+    if batch.inputs_key and batch.inputs_key in batch.columns:
+        return batch.inputs_key, batch.columns[batch.inputs_key]
+    for name in raised.INPUTS:
+        if name in batch.columns:
+            return name, batch.columns[name]
+    left = [name for name in batch.columns if not any(part in name for part in _NO_INPUTS) and name != "y"]
+    return (left[0], batch.columns[left[0]]) if len(left) == 1 else None
+
+
+class UnreadableInputs(Check):
+    """The inputs are corrupted: unknown tokens, one value everywhere, or the same row again and again.
+
+    What the model sees is not what was in the file: a vocabulary that does not fit, a map that returns its first row for all, ids that
+    were overwritten. Decode a row and read it. Source: Hugging Face course, chapter 8.4, "Check your data".
+    """
+
+    code: ClassVar[str] = "D103"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = ("D101",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from unknown tokens, constant inputs, and rows that decode to one text while their labels differ."""
+        if not seen.batches:
+            raise NotJudged("no batch was seen")
+        loader = raised.train_loader(seen)
+        site = loader.site if loader and loader.site else reading.place(seen, "fit", "model")
+        labels = {str(label) for batch in seen.batches for label in batch.labels or []}
+        texts = [text for batch in seen.batches for text in batch.texts]
+        rows = [f"row: {text[:140]}" for text in texts[:3]]
+        unknown = [batch.unknown_share for batch in seen.batches if batch.unknown_share is not None]
+        if unknown and min(unknown) >= 0.5 and not reading.script_learns(seen):
+            share = statistics.fmean(unknown)
+            if share < 0.8 and not self._nothing_learnt(seen):
+                raise NotJudged(f"{100 * share:.0f} % of the tokens are unknown, but the probes do not show that it matters")
+            return Finding(message=f"{100 * share:.0f} % of the input's tokens are the unknown token: the vocabulary does not know this "
+                                   "text.",
+                           remedy="Load the tokenizer of the checkpoint that is trained, `AutoTokenizer.from_pretrained(checkpoint)`, in "
+                                  "the case "
+                                  "(cased or uncased) and language of the text; a vocabulary of your own has to be built from this text.",
+                           site=site, evidence=rows or [f"unknown tokens by batch: {', '.join(f'{value:.2f}' for value in unknown[:5])}"])
+        found = [inputs_of(batch) for batch in seen.batches]
+        mains = [item for item in found if item is not None]
+        constant = [facts for _, facts in mains if facts.minimum is not None and facts.minimum == facts.maximum and not facts.bad_rows]
+        size = sum(facts.shape[0] for facts in constant if facts.shape)
+        one_value = len(constant) == len(seen.batches) and len({facts.minimum for facts in constant}) == 1
+        if one_value and len(labels) > 1 and size >= 8:
+            name, facts = mains[0]
+            return Finding(message=f"Every value of the input `{name}` is {facts.minimum:g}, in all {size} rows that were seen, whose "
+                                   "labels differ.",
+                           remedy=f"Print `{name}` right after it is read and after each transformation, and mend the line after which it "
+                                  "is constant "
+                                  "(an empty column, a scaling by zero, an array that was never filled).",
+                           site=site, evidence=[(f"`{name}`: {facts.dtype}{list(facts.shape)}, from {facts.minimum:g} to "
+                                                f"{facts.maximum:g}"), *rows])
+        if len(texts) >= 6 and len(set(texts)) == 1 and len(labels) > 1:
+            return Finding(message=f"All {len(texts)} rows that were decoded are the same text, while their labels differ.",
+                           remedy="Look at the function that is mapped over the dataset: with `batched=True` it gets lists and must "
+                                  "return one entry "
+                                  "a row, for example `tokenizer(rows[\"text\"])`, never the first row's.",
+                           site=site, evidence=rows[:1])
+        letters = "".join(texts)
+        broken = letters.count("\ufffd")
+        if len(letters) >= 100 and broken > 0.2 * len(letters):
+            return Finding(message=f"{100 * broken / len(letters):.0f} % of the decoded characters are the replacement character: the "
+                                   "file was read in "
+                                   "the wrong encoding.",
+                           remedy="Read it in the encoding it was written in: `open(path, encoding=\"utf-8\")` or `pandas.read_csv(path, "
+                                  "encoding=...)`.",
+                           site=site, evidence=rows)
+        if not unknown and not mains and not texts:
+            raise NotJudged("which column is the model's input is unknown")
+        return None
+
+    @staticmethod
+    def _nothing_learnt(seen: Observation) -> bool:
+        probes = seen.probes
+        if probes.text_baseline is not None and probes.text_baseline_shuffled is not None:
+            return probes.text_baseline - probes.text_baseline_shuffled < 0.03
+        return probes.train is not None and reading.failed(probes.train)
+
+
+class NotNormalised(Check):
+    """The inputs are not normalised, and training suffers from it.
+
+    Raw pixels, years or prices make the first layer's sums large or leave one feature to decide everything. Large numbers alone are
+    no fault (a model may scale them itself): judged by a run on standardised inputs, or by an initial loss far above a uniform guess
+    that does not come down. Sources: LeCun et al. 1998, "Efficient BackProp", section 4.3; Ioffe and Szegedy 2015.
+    """
+
+    code: ClassVar[str] = "D108"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D103", "D104", "B103", "L201", "L203", "L206", "L208", "L210", "G302", "G303",
+                                           "S403", "S404", "S405")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the range of float inputs together with a probe."""
+        floats = self._floats(seen)
+        if not floats:
+            if any(inputs_of(batch) for batch in seen.batches):
+                return None  # token ids and the like
+            raise NotJudged("no numeric input was seen")
+        name, facts = floats[0]
+        why = _unusual(facts)
+        if why is None:
+            return None
+        if reading.several_models(seen):
+            raise NotJudged("more than one model is trained")
+        own, other = seen.probes.train, seen.probes.train_standardised
+        if own is not None and other is not None and len(own.losses) >= 10:
+            return self._compared(seen, name, facts, why, own, other)
+        return self._by_loss(seen, name, facts, why)
+
+    @staticmethod
+    def _floats(seen: Observation) -> list[tuple[str, TensorFacts]]:
+        found = [inputs_of(batch) for batch in seen.batches]
+        return [item for item in found if item is not None and "float" in item[1].dtype and item[1].maximum is not None]
+
+    def _compared(self, seen: Observation, name: str, facts: TensorFacts, why: str, own: CurveFacts, other: CurveFacts) -> Finding | None:
+        start, end = reading.start_and_end(own.losses)
+        best = reading.start_and_end(other.losses)[1]
+        if not math.isfinite(best) or (reading.learned(own) and end <= 1.5 * best):
+            return None
+        if math.isfinite(end) and end <= 1.3 * best:
+            return None
+        guess = _guess(seen)
+        if guess is not None and math.isfinite(end) and end < 0.7 * guess:
+            return None  # slower, but it learns as it is
+        evidence = [f"as it is: loss {start:.3g} -> {end:.3g} in {len(own.losses)} steps",
+                    f"with standardised inputs, all else equal: {reading.start_and_end(other.losses)[0]:.3g} -> {best:.3g}"]
+        return self._finding(seen, name, facts, why, evidence)
+
+    def _by_loss(self, seen: Observation, name: str, facts: TensorFacts, why: str) -> Finding | None:
+        guess, first = _guess(seen), seen.probes.initial_loss
+        losses = reading.finite(reading.observed_losses(seen))
+        if guess is None or first is None or len(losses) < 20:
+            raise NotJudged(f"the input `{name}` is {why}, but whether training suffers was not probed")
+        end = reading.start_and_end(losses)[1]
+        if reading.script_learns(seen) and end < 0.9 * guess:
+            return None
+        if first < 3 * guess or end < 0.95 * guess:
+            raise NotJudged(f"the input `{name}` is {why}, but nothing shows that training suffers from it")
+        evidence = [f"initial loss {first:.3g}; a uniform guess has {guess:.3g}", f"after {len(losses)} steps {end:.3g}"]
+        return self._finding(seen, name, facts, why, evidence)
+
+    @staticmethod
+    def _finding(seen: Observation, name: str, facts: TensorFacts, why: str, evidence: list[str]) -> Finding:
+        loader = raised.train_loader(seen)
+        pixels = facts.minimum is not None and facts.minimum >= 0 and facts.maximum is not None and 200 < facts.maximum <= 255
+        if pixels:
+            remedy = "Scale the pixels to [0, 1]: `images = images.astype(\"float32\") / 255` (torchvision's `ToTensor()` does it)."
+        else:
+            remedy = ("Standardise each feature with the training set's figures: `mean, std = x_train.mean(0), x_train.std(0)`, then "
+                      "`(x - mean) / std` for training and evaluation alike (`sklearn.preprocessing.StandardScaler`).")
+        if seen.framework in reading.KERAS and pixels:
+            remedy = "Scale the pixels inside the model, `layers.Rescaling(1 / 255)` as its first layer, or `x = x / 255` before `fit`."
+        spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
+        return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
+                       site=loader.site if loader and loader.site else reading.place(seen, "fit", "model"),
+                       evidence=[f"`{name}`: from {facts.minimum:g} to {facts.maximum:g}{spread}", *evidence])
+
+
+def _unusual(facts: TensorFacts) -> str | None:
+    """Why these numbers are not normalised, None where they are."""
+    if facts.minimum is None or facts.maximum is None:
+        return None
+    largest = max(abs(facts.minimum), abs(facts.maximum))
+    if facts.column_stds is not None and facts.column_stds[0] > 0 and facts.column_stds[1] / facts.column_stds[0] >= 100:
+        return (f"of very different scales (standard deviations of its features from {facts.column_stds[0]:.3g} to "
+                f"{facts.column_stds[1]:.3g})")
+    if largest >= 30 and (facts.std is None or facts.std >= 10 or abs(facts.mean or 0.0) >= 10):
+        return f"not normalised (up to {largest:.4g})"
+    return None
+
+
+def _guess(seen: Observation) -> float | None:
+    """Loss of the best constant answer: the labels' entropy, ln k for k classes, or a regression target's variance."""
+    counts = counts_of(raised.train_loader(seen))
+    if seen.task == "classification" and len(counts) > 1:
+        return max(entropy(counts), 0.05)
+    if seen.task == "classification" and seen.classes and seen.classes > 1:
+        return math.log(seen.classes)
+    spreads = [call.target.std for call in seen.loss_calls if call.name == "mse" and call.target is not None and call.target.std]
+    return statistics.fmean(spreads) ** 2 if spreads else None

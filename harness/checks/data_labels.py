@@ -1,0 +1,278 @@
+"""What the labels say: constant, lopsided, unrelated to the inputs, or sorted."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import raised, reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import LoaderFacts, MetricFacts, Observation
+
+_CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
+# One label in a random sample of fewer rows than this may be the luck of a rare class.
+_SURE_ROWS = 500
+
+
+def counts_of(loader: LoaderFacts | None) -> dict[str, int]:
+    """How often each label occurs, without those that a loss leaves out."""
+    return {label: count for label, count in loader.label_counts.items() if count > 0 and label not in {"-100", "None"}} if loader else {}
+
+
+def entropy(counts: dict[str, int]) -> float:
+    """Cross entropy (nats) of the best answer that does not look at the inputs."""
+    rows = sum(counts.values())
+    return -sum(count / rows * math.log(count / rows) for count in counts.values() if count) if rows else 0.0
+
+
+def shares(counts: dict[str, int], limit: int = 8) -> str:
+    """`1: 900 (90 %), 0: 100 (10 %)`."""
+    rows = max(1, sum(counts.values()))
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    text = ", ".join(f"{label}: {count} ({100 * count / rows:.0f} %)" for label, count in most[:limit])
+    return text + (f" and {len(most) - limit} more" if len(most) > limit else "")
+
+
+class ConstantLabels(Check):
+    """All training labels are the same, or all are left out of the loss.
+
+    There is nothing to tell apart: the loss falls to 0 at once, and the model says the one class to everything.
+    Source: Karpathy, "A Recipe for Training Neural Networks" (become one with the data).
+    """
+
+    code: ClassVar[str] = "D104"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D102")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the label counts of the whole dataset, or of many rows in random order."""
+        calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES and call.target is not None]
+        targets = [call.target for call in calls if call.target is not None]
+        ignored = [call.ignore_index for call in calls if call.ignore_index is not None]
+        if len(targets) >= 3 and ignored and all(facts.minimum == facts.maximum == ignored[0] for facts in targets):
+            return Finding(message=f"Every label of every batch is {ignored[0]}, which the loss leaves out: there is nothing to learn "
+                                   "from.",
+                           remedy=f"Look at how the labels are made; {ignored[0]} is for padding and for tokens that are not to be "
+                                  "predicted.",
+                           site=calls[0].site, evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
+        loader = raised.train_loader(seen)
+        if loader is None or not loader.label_counts:
+            raise NotJudged("the labels of the training data were not seen")
+        counts = counts_of(loader)
+        if len(counts) != 1:
+            return None
+        label, rows = next(iter(counts.items()))
+        if seen.task in {"regression", "language", "other"} or reading.several_models(seen):
+            raise NotJudged("the labels are constant, but it is not clear that they are what is learnt")
+        if any(facts.minimum != facts.maximum for facts in targets):
+            return None  # the loss gets other targets than the dataset's label column
+        if not targets and not any(call.name == "model" for call in seen.loss_calls):
+            raise NotJudged("no classification loss was seen that takes these labels")
+        whole = loader.rows is not None and rows >= loader.rows
+        if not whole and not (loader.shuffled and rows >= _SURE_ROWS):
+            raise NotJudged(f"only the first {rows} rows were seen; the others may have other labels")
+        if rows < 8:
+            raise NotJudged(f"there are only {rows} rows")
+        return Finding(
+            message=f"All {rows} training labels that were seen are {label}: there is nothing to tell apart.",
+            remedy="Look at the line that makes the labels (a comparison that is always true, a join that failed, a filter or split that "
+                   "kept one class), and count them: `collections.Counter(dataset[\"label\"])`.",
+            site=loader.site, evidence=[f"label counts: {shares(counts)}"]
+            + ([f"classes of the dataset: {', '.join(loader.label_names)}"] if loader.label_names else []))
+
+
+class ImbalancedLabels(Check):
+    """One label dominates, and the model predicts it for everything.
+
+    Imbalance alone is no fault. It is one where the finished model has learnt nothing but the majority, which accuracy hides.
+    Sources: He and Garcia 2009, "Learning from Imbalanced Data"; Hugging Face course, chapter 8.4.
+    """
+
+    code: ClassVar[str] = "D105"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = (
+        "D104", "D106", "D107", "D108", "F104", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307", "S401", "S402",
+        "S405")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from label counts and from what the last evaluation of a finished training predicted."""
+        loader = raised.train_loader(seen)
+        counts = counts_of(loader)
+        if len(counts) < 2 or loader is None:
+            raise NotJudged("the labels of the training data were not counted")
+        majority, most = max(counts.items(), key=lambda item: item[1])
+        share = most / sum(counts.values())
+        if share < max(0.65, 1.5 / len(counts)):
+            return None
+        if any(call.weighted for call in seen.loss_calls):
+            return None  # the script knows, and has acted
+        metric = _last_metric(seen)
+        if metric is None:
+            raise NotJudged(f"{100 * share:.0f} % of the labels are {majority}, but what the model predicts was not seen")
+        total, own = sum(metric.predicted_counts.values()), metric.predicted_counts.get(majority, 0)
+        others = sum(metric.reference_counts.values()) - metric.reference_counts.get(majority, 0)
+        if own < 0.98 * total:
+            return None
+        if total < 50 or others < 5:
+            raise NotJudged(f"the evaluation has {total} rows, {others} of them of the rarer labels: too few to judge")
+        if seen.stopped != "finished":
+            raise NotJudged("training was not watched to its end; a model may begin with the majority and go on to the rest")
+        overfit = seen.probes.overfit
+        if overfit is None or not reading.learned(overfit):
+            raise NotJudged("whether this model can learn the rarer labels from one batch is unknown or doubtful; that comes first")
+        accuracy = next((value for name, value in metric.values.items() if "accuracy" in name), None)
+        evidence = [f"training labels: {shares(counts)}", f"predicted in the evaluation: {shares(metric.predicted_counts)}",
+                    f"true in the evaluation: {shares(metric.reference_counts)}"]
+        if accuracy is not None:
+            evidence.append(f"accuracy {accuracy:.3f}; always answering {majority} gives "
+                            f"{metric.reference_counts.get(majority, 0) / total:.3f}")
+        weights = ", ".join(f"{sum(counts.values()) / (len(counts) * count):.2g}" for _, count in sorted(counts.items())[:6])
+        return Finding(
+            message=f"{100 * share:.0f} % of the training labels are {majority}, and the trained model answers {majority} to {own} of "
+                    f"{total} rows.",
+            remedy=f"Weight the classes by their rarity, `nn.CrossEntropyLoss(weight=torch.tensor([{weights}]))` (Keras: "
+                   "`fit(class_weight=...)`),"
+                   " or sample them evenly with `WeightedRandomSampler`; judge by F1 or balanced accuracy.",
+            site=loader.site or metric.site, evidence=evidence)
+
+
+def _last_metric(seen: Observation) -> MetricFacts | None:
+    return next((metric for metric in reversed(seen.evaluation.metrics) if metric.predicted_counts and metric.reference_counts), None)
+
+
+class UninformativeLabels(Check):
+    """The labels carry no information about the inputs.
+
+    Labels that were shuffled against their rows, or drawn at random, can be memorised and never learnt. A simple baseline on the same
+    rows then does as well with its labels shuffled. Sources: Zhang et al. 2017, "Understanding deep learning requires rethinking
+    generalization"; Ojala and Garriga 2010, "Permutation Tests for Studying Classifier Performance".
+    """
+
+    code: ClassVar[str] = "D106"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = (
+        "D101", "D102", "D103", "D104", "D107", "D108", "B102", "F104", "L201", "L203", "L205", "L206", "L209", "L210", "G301",
+        "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges only where a baseline, one batch and the training curve agree."""
+        probes = seen.probes
+        if probes.text_baseline is None or probes.text_baseline_shuffled is None:
+            raise NotJudged(probes.skipped.get("text_baseline", "no baseline was fitted on the rows"))
+        rows = probes.text_baseline_rows
+        if rows < 200:
+            raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
+        noise = math.sqrt(max(probes.text_baseline_shuffled * (1 - probes.text_baseline_shuffled), 0.01) / rows)
+        gain = probes.text_baseline - probes.text_baseline_shuffled
+        if gain > 2 * noise:
+            return None
+        counts = counts_of(raised.train_loader(seen))
+        if len(counts) < 2:
+            raise NotJudged("the labels of the training data were not counted")
+        if _pairs(seen):
+            raise NotJudged("the rows are pairs, of which a bag of words cannot see the relation")
+        floor = entropy(counts)
+        if reading.script_learns(seen) and not self._at_chance(seen):
+            return None
+        if probes.overfit is None or not reading.learned(probes.overfit):
+            raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
+        curves = [curve.losses for curve in (probes.train, *probes.train_scaled) if curve is not None] + [reading.observed_losses(seen)]
+        ends = [statistics.fmean(losses[-(len(losses) // 3):]) for losses in curves if len(losses) >= 15]
+        if not self._at_chance(seen):
+            if len(ends) < 2 or len(reading.observed_losses(seen)) < 40:
+                raise NotJudged("the baseline finds nothing, and the run is too short to tell whether the model does")
+            if min(ends) < 0.97 * floor:
+                return None
+        evidence = [(f"baseline accuracy on {rows} rows: {probes.text_baseline:.3f}, with the labels shuffled "
+                    f"{probes.text_baseline_shuffled:.3f} "
+                    f"(noise {noise:.3f})"), f"best answer without looking at the inputs: loss {floor:.3f}; training curves end at "
+                    + ", ".join(f"{end:.3f}" for end in ends), f"one batch can be memorised: {reading.describe(probes.overfit)}"]
+        loader = raised.train_loader(seen)
+        return Finding(
+            message=f"The labels tell nothing about the inputs: a simple baseline is right on {100 * probes.text_baseline:.0f} % of the "
+                    "rows, and on "
+                    f"{100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled.",
+            remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
+                   "other: "
+                   "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
+            site=loader.site if loader else None, evidence=evidence)
+
+    @staticmethod
+    def _at_chance(seen: Observation) -> bool:
+        """Whether a finished training was no better than the majority share in its evaluation."""
+        metric = _last_metric(seen)
+        if metric is None or seen.stopped != "finished" or len(seen.steps) < 30:
+            return False
+        total = sum(metric.reference_counts.values())
+        accuracy = next((value for name, value in metric.values.items() if "accuracy" in name), None)
+        if accuracy is None or total < 100:
+            return False
+        share = max(metric.reference_counts.values()) / total
+        return accuracy <= share + 2 * math.sqrt(share * (1 - share) / total)
+
+
+def _pairs(seen: Observation) -> bool:
+    """Whether a row is made of two texts."""
+    for batch in seen.batches:
+        kinds = batch.columns.get("token_type_ids")
+        if kinds is not None and kinds.maximum == 1:
+            return True
+        if any(text.count("[SEP]") >= 2 or text.count("</s>") >= 3 for text in batch.texts):
+            return True
+    return False
+
+
+class SortedRows(Check):
+    """The training rows are sorted by label and not shuffled.
+
+    Each batch then holds one class, and the model learns to say whatever came last. Judged against the runs of equal labels that a
+    random order of the same labels would have. Source: Bengio 2012, "Practical Recommendations for Gradient-Based Training";
+    PyTorch docs, `DataLoader(shuffle=...)`.
+    """
+
+    code: ClassVar[str] = "D107"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = ("D104",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the order in which labels came, of a loader that is known not to shuffle."""
+        loader = raised.train_loader(seen)
+        if loader is None or loader.label_runs is None:
+            raise NotJudged("the order of the training labels was not seen")
+        if loader.shuffled:
+            return None
+        counts = counts_of(loader)
+        total = sum(counts.values())
+        if len(counts) < 2:
+            raise NotJudged("fewer than two labels were counted, so that no order can be seen")
+        if loader.batches == 1 or (loader.batch_size and loader.rows and loader.batch_size >= loader.rows):
+            return None  # a batch that holds all rows has no order
+        rows = loader.ordered_rows or min(total, (loader.batch_size or 1) * max(1, len(seen.steps)))
+        chance = sum(count * (count - 1) for count in counts.values()) / (total * (total - 1))
+        noise = math.sqrt(chance * (1 - chance) / max(1, rows - 1))
+        excess = (loader.label_runs - chance) / (1 - chance) if chance < 1 else 0.0
+        if loader.label_runs - chance < 6 * noise or excess < 0.5:
+            return None
+        if rows < 64:
+            raise NotJudged(f"the order of only {rows} rows was seen")
+        if loader.shuffled is None:
+            raise NotJudged("equal labels come in long runs, but whether the loader shuffles is unknown")
+        batches = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
+        batches = batches or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
+        pure = sum(len(set(map(str, labels))) == 1 for labels in batches)
+        if batches and pure < 0.5 * len(batches):
+            return None  # the runs are shorter than a batch
+        evidence = [(f"neighbouring rows with the same label: {100 * loader.label_runs:.0f} %; a random order of these labels gives "
+                    f"{100 * chance:.0f} %"), f"label counts: {shares(counts)}"]
+        if batches:
+            evidence.append(f"batches that hold a single label: {pure} of {len(batches)}")
+        remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
+                  "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
+                  "`fit(shuffle=True)`.")
+        return Finding(
+            message=f"The training rows are sorted by label and not shuffled: {100 * loader.label_runs:.0f} % of the rows have the label "
+                    "of the "
+                    f"row before, where a random order gives {100 * chance:.0f} %.",
+            remedy=remedy, site=loader.site or reading.place(seen, "fit"), evidence=evidence)

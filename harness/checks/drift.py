@@ -1,0 +1,305 @@
+"""Code and libraries of different years: renamed arguments, removed names, loading calls."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import raised, reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import ExceptionFacts, Observation
+
+_ARGUMENT = (
+    r"(?P<callee>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'",
+    r"Argument\(s\) not recognized: \{'(?P<name>\w+)'",
+    r"Unrecognized keyword arguments passed to (?P<callee>\w+): \{'(?P<name>\w+)'",
+    r"'Keyword argument not understood:', '(?P<name>\w+)'",
+    r"Invalid keyword argument\(s\) in `(?P<callee>\w+)\(\)`: \(\{'(?P<name>\w+)'",
+    r"(?P<callee>BuilderConfig) .*doesn't have a '(?P<name>\w+)' key",
+    r"^(?P<name>decay|lr) is deprecated in the new",
+)
+_REQUIRED = (r"(?P<callee>[\w.]+)\(\) missing \d+ required positional arguments?: '(?P<wanted>\w+)'",)
+_NAME = (r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'",
+         r"'(?P<module>\w+)' object has no attribute '(?P<name>\w+)'")
+_TWO_KERAS = (r"Could not interpret optimizer identifier: <keras\.",)
+
+
+@functools.cache
+def table() -> dict[str, Any]:
+    """The names that changed, and those that are known: `renames.toml` beside this file."""
+    return tomllib.loads(Path(__file__).with_name("renames.toml").read_text(encoding="utf-8"))
+
+
+class RenamedArgument(Check):
+    """An argument or name was renamed or removed in the installed library, or misspelt.
+
+    Sources: the libraries' release notes (transformers 4.41, 4.46 and 5; Keras 3; torch 2.7; NumPy 2).
+    """
+
+    code: ClassVar[str] = "A701"
+    stage: ClassVar[Stage] = "setup"
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D102")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the exception that refuses a name."""
+        hit = raised.find(seen, _ARGUMENT, types=("TypeError", "ValueError"))
+        if hit:
+            return self._argument(seen, hit[0], hit[1].groupdict().get("callee") or "", hit[1]["name"])
+        hit = raised.find(seen, _REQUIRED, types=("TypeError",))
+        if hit and hit[0].site is not None:
+            source = hit[0].site.source
+            for row in table()["argument"]:
+                if _is_call(row["call"], hit[1]["callee"]) and re.search(rf"\b{row['old']}\s*=[^=]", source):
+                    return self._renamed(seen, hit[0], _short(hit[1]["callee"]), row)
+        hit = raised.find(seen, _NAME, types=("ImportError", "AttributeError"))
+        if hit and hit[1]["name"] != "load_metric":
+            for row in table()["name"]:
+                if re.fullmatch(row["module"], hit[1]["module"]) and re.fullmatch(row["old"], hit[1]["name"]):
+                    return Finding(
+                        message=f"`{hit[1]['module']}` has no `{hit[1]['name']}` in the installed "
+                                f"version{_versions(seen, hit[1]['module'])}.",
+                        remedy=f"Use {row['new']}.", site=hit[0].site, evidence=[raised.quote(hit[0])])
+        hit = raised.find(seen, _TWO_KERAS)
+        if hit:
+            return Finding(message="The optimizer is of Keras 3 and the model of Keras 2 (tf_keras), which the TensorFlow models of "
+                                   "transformers need.",
+                           remedy="Set `os.environ[\"TF_USE_LEGACY_KERAS\"] = \"1\"` before TensorFlow is imported, or take the optimizer "
+                                  "from "
+                                  "`tf_keras.optimizers`.", site=hit[0].site, evidence=[raised.quote(hit[0])])
+        if seen.exception is None and not seen.steps:
+            raise NotJudged("nothing was called yet")
+        return None
+
+    def _argument(self, seen: Observation, error: ExceptionFacts, callee: str, name: str) -> Finding | None:
+        if re.search(r"\.(forward|call)$", callee):
+            return None  # a column of the batch
+        short = _short(callee) or _called(error, name)
+        for row in table()["method"]:
+            if short == row["name"] and name == row["argument"]:
+                return Finding(message=f"The library passes `{name}` to `{callee}`, which the override in this script does not take.",
+                               remedy=f"Take it: `{row['signature']}`.", site=error.site, evidence=[raised.quote(error)])
+        for row in table()["argument"]:
+            if row["old"] == name and (_is_call(row["call"], short) or (not callee and re.search(row["call"], short or "optimizer"))):
+                return self._renamed(seen, error, short or "the optimizer", row)
+        known = error.accepts or self._parameters(error, short)
+        if not known:
+            return None  # a function of the script's own, as far as can be told
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+        meant = f"Write `{close[0]}=` in place of `{name}=`." if close else \
+            f"Leave `{name}=` out. {short} takes: {', '.join(known[:20])}{' ...' if len(known) > 20 else ''}."
+        return Finding(message=f"`{short}` takes no argument `{name}`{f'; the closest that it takes is `{close[0]}`' if close else ''}.",
+                       remedy=meant, site=error.site, evidence=[raised.quote(error)])
+
+    @staticmethod
+    def _parameters(error: ExceptionFacts, short: str) -> list[str]:
+        known: list[str] = table()["parameters"].get(short, [])
+        if not known and error.site is not None and re.search(r"/(tf_)?keras/", raised.innermost(error)):
+            known = table()["parameters"].get(f"keras_{short}", [])
+        return known
+
+    @staticmethod
+    def _renamed(seen: Observation, error: ExceptionFacts, short: str, row: dict[str, str]) -> Finding:
+        note = f" ({row['note']})" if row.get("note") else ""
+        if row["new"]:
+            message = f"`{short}` takes no argument `{row['old']}`; it is called `{row['new']}`{note}."
+            remedy = f"Write `{row['new']}=` in place of `{row['old']}=`{note}."
+        else:
+            message = f"`{short}` takes no argument `{row['old']}` any more{note}."
+            remedy = f"Leave `{row['old']}=` out{note}."
+        versions = ", ".join(f"{name} {version}" for name, version in seen.versions.items() if version)
+        return Finding(message=message, remedy=remedy, site=error.site,
+                       evidence=[raised.quote(error), *([f"installed: {versions}"] if versions else [])])
+
+
+def _short(callee: str) -> str:
+    """`Trainer` of `Trainer.__init__`, `fit` of `TensorFlowTrainer.fit`."""
+    parts = [part for part in callee.split(".") if part not in {"__init__", "__new__", "__call__", "<locals>"}]
+    # Layers that share a private base class give that one's name.
+    return {"_DropoutNd": "Dropout"}.get(parts[-1], parts[-1]) if parts else ""
+
+
+def _called(error: ExceptionFacts, name: str) -> str:
+    """The call that the argument is written in, where a library does not say it."""
+    source = error.site.source if error.site else ""
+    match = re.search(rf"(\w+)\((?:[^()]|\([^()]*\))*\b{name}\s*=", source)
+    return match[1] if match else ""
+
+
+def _is_call(pattern: str, callee: str) -> bool:
+    return re.fullmatch(rf"(?:{pattern})", _short(callee)) is not None
+
+
+def _versions(seen: Observation, module: str) -> str:
+    version = seen.versions.get(module.split(".", maxsplit=1)[0])
+    return f" ({version})" if version else ""
+
+
+_DATASET_METHODS = {"map", "filter", "shuffle", "select", "train_test_split", "column_names", "features_names", "with_format", "set_format",
+                    "remove_columns", "rename_column", "to_tf_dataset", "keys", "items", "num_rows", "sort", "cast_column"}
+_NO_METRIC = (r"cannot import name '(?P<name>load_metric)'", r"has no attribute '(?P<name>load_metric)'", (r"name '(?P<name>load_metric)' "
+                                                                                                          r"is not defined"))
+_NOT_THERE = (
+    r"Module '(?P<name>[^']+)' doesn't exist on the Hugging Face Hub either", r"Couldn't reach '(?P<name>[^']+)' on the Hub",
+    r"Dataset '(?P<name>[^']+)' doesn't exist on the Hub", r"Couldn't find any data file at (?P<name>\S+?)\.?(?:\s|$)",
+    r"Couldn't find (?:a dataset script|file) at (?P<name>\S+)", r"Unable to find '(?P<name>[^']+)'",
+    r"The directory at (?P<name>\S+) doesn't contain any data files",
+)
+_CHECKPOINT = (
+    r"(?P<name>\S+) is not a local folder and is not a valid model identifier", r"[Cc]an't load \w+ for '(?P<name>[^']+)'",
+    r"(?P<name>\S+) does not appear to have a file named (?P<file>\S+?)\.?(?:\s|$)", r"Repo id must .*?: '(?P<name>[^']+)'",
+    r"Unrecognized model in (?P<name>\S+?)\. Should have a `model_type`", (r"Error no file named .* found in directory "
+                                                                          r"(?P<name>\S+?)\.?(?:\s|$)"),
+    r"We couldn't connect to 'https://huggingface\.co'", r"Incorrect path_or_model_id: '(?P<name>[^']+)'",
+)
+_CHOICES = (r"BuilderConfig '(?P<name>[^']+)' not found\. Available: (?P<known>\[[^\]]*\])", (r"Unknown split \"(?P<name>[^\"]+)\"\. "
+                                                                                             r"Should be one of "
+            r"(?P<known>\[[^\]]*\])"), (r"(?P<name>Config name) is missing\.\s*Please pick one among the available configs: "
+                                      r"(?P<known>\[[^\]]*\])"))
+_SCRIPT = (r"Dataset scripts are no longer supported, but found (?P<name>\S+)",)
+_WEIGHTS_ONLY = (r"Weights only load failed",)
+_STATE = (r"Error\(s\) in loading state_dict for (?P<name>\w+)",)
+_METRIC_AS_DATA = (r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'", r"'(?P<kind>\w+)' object is not subscriptable")
+_LITERAL = re.compile(r"(?:from_pretrained|load_dataset|evaluate\.load|load_metric|load|pipeline)\(\s*[\"']([^\"']+)[\"']")
+
+
+class LoadingCall(Check):
+    """A loading call is wrong or gone: a metric loaded as a dataset, a removed function, a misspelt name.
+
+    Sources: datasets 3 and 4 release notes (load_metric and dataset scripts removed); transformers docs, Auto Classes; torch 2.6 notes.
+    """
+
+    code: ClassVar[str] = "A702"
+    stage: ClassVar[Stage] = "setup"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from what a loading call raised, and from names that are known."""
+        for judge in (self._metric, self._metric_as_data, self._choice, self._name, self._weights):
+            finding = judge(seen)
+            if finding:
+                return finding
+        if seen.exception is None and not seen.steps:
+            raise NotJudged("nothing was loaded yet")
+        return None
+
+    def _metric(self, seen: Observation) -> Finding | None:
+        hit = raised.find(seen, _NO_METRIC)
+        if not hit:
+            return None
+        literal = _literal(hit[0])
+        arguments = f"\"{literal}\"" if literal else "\"accuracy\""
+        return Finding(message="`load_metric` is gone: datasets removed it in version 3, and metrics live in the evaluate library.",
+                       remedy=f"`import evaluate` and `metric = evaluate.load({arguments})`.", site=hit[0].site,
+                       evidence=[raised.quote(hit[0])])
+
+    def _metric_as_data(self, seen: Observation) -> Finding | None:
+        hit = raised.find(seen, _METRIC_AS_DATA, types=("AttributeError", "TypeError"))
+        if not hit:
+            return None
+        kind, name = hit[1]["kind"], hit[1].groupdict().get("name")
+        metrics = {metric.replace("_", "") for metric in table()["known"]["metrics"]}
+        if kind.lower() not in metrics or (name is not None and name not in _DATASET_METHODS):
+            return None
+        return Finding(message=f"`{kind}` is a metric, and is used as a dataset here: it was loaded with `evaluate.load`.",
+                       remedy="Load the data with `from datasets import load_dataset` and `load_dataset(...)`; `evaluate.load` gives "
+                              "metrics.",
+                       site=hit[0].site, evidence=[raised.quote(hit[0])])
+
+    def _choice(self, seen: Observation) -> Finding | None:
+        hit = raised.find(seen, _CHOICES)
+        if not hit:
+            return None
+        known = re.findall(r"'([^']+)'", hit[1]["known"])
+        close = difflib.get_close_matches(hit[1]["name"], known, n=1, cutoff=0.4)
+        named = close[0] if close else (known[0] if known else "...")
+        return Finding(message=f"The dataset has no `{hit[1]['name']}`; it has {raised.listing(known)}.",
+                       remedy=f"Ask for one that is there, for example `\"{named}\"`.", site=hit[0].site,
+                       evidence=[raised.quote(hit[0], 300)])
+
+    def _name(self, seen: Observation) -> Finding | None:
+        hit = raised.find(seen, _SCRIPT)
+        if hit:
+            return Finding(message=f"The dataset is a Python script ({hit[1]['name']}), and datasets 4 and later run none.",
+                           remedy="Load its data files, `load_dataset(\"json\", data_files=...)`, or the same dataset in Parquet from the "
+                                  "hub.",
+                           site=hit[0].site, evidence=[raised.quote(hit[0])])
+        for patterns, kind in ((_NOT_THERE, "dataset"), (_CHECKPOINT, "checkpoint")):
+            hit = raised.find(seen, patterns)
+            if hit:
+                return self._unknown(seen, hit[0], _loaded(hit[0], hit[1].groupdict().get("name")), kind, hit[1])
+        return None
+
+    @staticmethod
+    def _unknown(seen: Observation, error: ExceptionFacts, name: str | None, kind: str, match: re.Match[str]) -> Finding:
+        known = table()["known"]
+        metric_call = raised.has_frame(error, r"/evaluate/") or "evaluate.load" in (error.site.source if error.site else "")
+        kind = "metric" if metric_call and kind == "dataset" else kind
+        names: list[str] = known[{"dataset": "datasets", "metric": "metrics", "checkpoint": "checkpoints"}[kind]]
+        evidence = [raised.quote(error, 300)]
+        shown = f" `{name}`" if name else ""
+        offline = re.search(r"couldn't connect|Couldn't reach|OfflineMode", error.message) is not None
+        if kind == "metric" and name in known["datasets"] and name not in names:
+            return Finding(message=f"`{name}` is a dataset, and `evaluate.load` gives metrics.",
+                           remedy=f"`from datasets import load_dataset` and `load_dataset(\"{name}\")`.", site=error.site,
+                           evidence=evidence)
+        if kind == "dataset" and name in known["metrics"] and name not in names:
+            return Finding(message=f"`{name}` is a metric, and `load_dataset` gives datasets.",
+                           remedy=f"`import evaluate` and `evaluate.load(\"{name}\")`.", site=error.site, evidence=evidence)
+        if "Unrecognized model" in match[0] or "does not appear to have" in match[0] or "Error no file named" in match[0]:
+            what = "weights" if "Error no file named" in match[0] else "config.json with its `model_type`"
+            return Finding(message=f"The folder{shown} holds no {what}: it is not a saved model.",
+                           remedy="Give the folder that `save_pretrained` wrote (with config.json and model.safetensors), such as "
+                                  "`output/checkpoint-500`, not the one above it.", site=error.site, evidence=evidence)
+        if name is None:
+            return Finding(message=f"The {kind} is neither in the local cache nor can the hub be reached.",
+                           remedy="Check its name, and give a local folder or download it once while online.", site=error.site,
+                           evidence=evidence)
+        local = name.startswith((".", "/", "~")) or name.count("/") > 1 or re.search(r"\.(csv|json|jsonl|txt|parquet)$", name)
+        close = [] if local or name in names else difflib.get_close_matches(name, names, n=1, cutoff=0.75)
+        if close:
+            return Finding(message=f"There is no {kind}{shown}; the closest known name is `{close[0]}`.",
+                           remedy=f"Write `\"{close[0]}\"`.", site=error.site, evidence=evidence)
+        if local:
+            return Finding(message=f"There is nothing at{shown}, which is read as a path from the folder the script runs in.",
+                           remedy="Mend the path (print `Path(...).resolve()`), or run the script from the folder it "
+                                  "expects.", site=error.site,
+                           evidence=evidence)
+        why = "is not in the local cache, and the hub cannot be reached" if offline else "cannot be found as a folder or on the hub"
+        return Finding(message=f"The {kind}{shown} {why}.",
+                       remedy="Check the spelling; then download it once while online, or give the path of a local folder.",
+                       site=error.site,
+                       evidence=evidence)
+
+    def _weights(self, seen: Observation) -> Finding | None:
+        hit = raised.find(seen, _WEIGHTS_ONLY)
+        if hit:
+            return Finding(message="`torch.load` reads weights only since torch 2.6, and this file holds more (a whole model or other "
+                                   "objects).",
+                           remedy="Save and load the weights, `torch.save(model.state_dict(), path)` and "
+                                  "`model.load_state_dict(torch.load(path))`; "
+                                  "for a file that you trust, `torch.load(path, weights_only=False)`.", site=hit[0].site,
+                           evidence=[raised.quote(hit[0])])
+        hit = raised.find(seen, _STATE)
+        if hit:
+            return Finding(message=f"The saved weights are not those of this `{hit[1]['name']}`.",
+                           remedy="Build the model with the settings it was saved with (same layers, sizes and number of classes); remove "
+                                  "a "
+                                  "`module.` prefix that DataParallel left on the names.", site=hit[0].site,
+                           evidence=[*[line.strip() for line in raised.core(hit[0].message).splitlines()[:4]]])
+        return None
+
+
+def _literal(error: ExceptionFacts) -> str | None:
+    match = _LITERAL.search(error.site.source) if error.site else None
+    return match[1] if match else None
+
+
+def _loaded(error: ExceptionFacts, named: str | None) -> str | None:
+    """What was to be loaded: as the message says, as the call was given it, or as it is written on the user's line."""
+    given = next((error.called_with[key] for key in ("pretrained_model_name_or_path", "path", "path_or_repo_id", "repo_id") if
+                  key in error.called_with), None)
+    return reading.first_line(named or given or _literal(error) or "", 120) or None

@@ -1,0 +1,175 @@
+"""Evaluation: what the metric is given, in which mode the model is, and what the number can show."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import MetricFacts, Observation
+
+_METRIC_FRAMES = r"/(evaluate|sklearn/metrics|torchmetrics)/|/metrics/|:compute_metrics$|trainer\.py:(evaluat|evaluation_loop)"
+
+
+class MetricInput(Check):
+    """Logits, or values of the wrong shape, go into the metric.
+
+    A metric over classes wants one class id per row; logits have one number per class and row.
+    Sources: evaluate docs, accuracy; scikit-learn docs, accuracy_score.
+    """
+
+    code: ClassVar[str] = "E501"
+    stage: ClassVar[Stage] = "evaluation"
+
+    _FORMAT = r"Predictions and/or references don't match the expected format"
+    _MIX = r"Classification metrics can't handle a mix of (?P<left>[\w-]+) and (?P<right>[\w-]+) targets"
+    _SCALAR = r"only (size-1|length-1|0-dimensional) arrays can be converted to Python scalars|only one element tensors can be converted"
+    _COUNT = r"Mismatch in the number of predictions \((\d+)\) and references \((\d+)\)|inconsistent numbers of samples: \[(\d+), (\d+)\]"
+    _TUPLE = r"'tuple' object has no attribute 'argmax'|inhomogeneous shape after"
+    _KERAS = r"Shapes \(.*\) and \(.*\) are incompatible|Incompatible shapes: \["
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the exceptions of metrics, in the script's own evaluation or in one that was tried before training."""
+        sure = reading.matching(seen, self._FORMAT, self._MIX)
+        unsure = reading.matching(seen, self._SCALAR, self._COUNT, self._TUPLE, self._KERAS, within=_METRIC_FRAMES, stages=("evaluation",))
+        if unsure is not None and re.search(self._KERAS, unsure.message) and not any(
+                re.search(r"/metrics/", path) for path, _, _ in unsure.frames) and "/metrics/" not in unsure.message:
+            unsure = None
+        error = sure or unsure
+        if error is None:
+            return None
+        given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
+        shapes = self._shapes(given)
+        counts = re.search(self._COUNT, error.message)
+        mix = re.search(self._MIX, error.message)
+        if counts is not None:
+            numbers = [part for part in counts.groups() if part]
+            message = (f"The metric gets {numbers[0]} of one and {numbers[1]} of the other: predictions and references are not of the "
+                       "same rows.")
+            remedy = ("Pass one class id and one label per row; where the model returns a tuple, the logits are its first entry "
+                      "(`logits[0]`).")
+        elif re.search(self._TUPLE, error.message):
+            message = "The model returns several arrays, and the metric gets them all."
+            remedy = "Take the logits first: `logits = predictions[0] if isinstance(predictions, tuple) else predictions`."
+        elif mix is not None and "continuous" not in mix["left"] + mix["right"]:
+            message = f"The metric gets {mix['left']} on one side and {mix['right']} on the other."
+            remedy = "Turn one-hot rows into class ids: `labels.argmax(axis=-1)`."
+        elif mix is not None and "multioutput" not in mix["left"] + mix["right"]:
+            message = "The metric wants class ids and gets one raw score per row."
+            remedy = "Cut scores into classes first: `predictions = (logits > 0).astype(int)`."
+        else:
+            message = "The metric wants one class id per row and gets one number per class and row (logits)."
+            remedy = "Take the largest: `predictions = logits.argmax(axis=-1)` before `metric.compute(...)`."
+        when = " It would have come up only after the training." if error.during == "probe" and seen.exception is None else ""
+        return Finding(message=message + when, remedy=remedy, site=error.site or reading.place(seen, "evaluation"),
+                       evidence=[f"{error.type}: {reading.first_line(error.message)}", *shapes])
+
+    @staticmethod
+    def _shapes(given: MetricFacts | None) -> list[str]:
+        if given is None or given.predictions is None:
+            return []
+        references = f", references {given.references.shape} {given.references.dtype}" if given.references else ""
+        return [f"predictions {given.predictions.shape} {given.predictions.dtype}{references}"]
+
+
+class EvaluationInTrainingMode(Check):
+    """Evaluation runs in training mode: dropout and batch normalisation are active.
+
+    The score then depends on chance, and batch normalisation learns from the data it is tested on.
+    Source: PyTorch docs, Module.eval.
+    """
+
+    code: ClassVar[str] = "E502"
+    stage: ClassVar[Stage] = "evaluation"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges evaluation forwards of a model with active dropout or batch normalisation; generators' samples are none."""
+        facts, model = seen.evaluation, seen.model
+        if not facts.forwards or not facts.in_training_mode or seen.framework in reading.KERAS:
+            return None
+        if model is None or not model.stochastic:
+            return None
+        if reading.several_models(seen):
+            raise NotJudged("several models are trained; forwards without gradients may be samples of one for another")
+        if seen.probes.repeat_differs is False and not model.has_batch_norm:
+            return None
+        if facts.in_training_mode < 0.5 * facts.forwards:
+            raise NotJudged("only some forwards without gradients ran in training mode: they may be meant")
+        effect = ("batch normalisation uses and updates its running statistics" if model.has_batch_norm else "dropout removes units at "
+                  "random")
+        repeat = ["The same batch, evaluated twice, gave different outputs."] if seen.probes.repeat_differs else []
+        return Finding(message=f"{facts.in_training_mode} of {facts.forwards} evaluation batches ran in training mode: {effect}.",
+                       remedy="Call `model.eval()` before the evaluation and `model.train()` after it.",
+                       site=reading.place(seen, "evaluation"), evidence=repeat)
+
+
+class TrainingInEvaluationMode(Check):
+    """Training goes on in evaluation mode: dropout is off and batch normalisation frozen.
+
+    After `model.eval()` nothing turns training mode on again by itself.
+    Source: PyTorch docs, Module.train.
+    """
+
+    code: ClassVar[str] = "E503"
+    stage: ClassVar[Stage] = "evaluation"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges training forwards of a model with dropout or batch normalisation, after an evaluation switched it."""
+        facts, model = seen.evaluation, seen.model
+        count = facts.training_in_eval_mode
+        if not count or seen.framework in reading.KERAS or model is None or not model.stochastic:
+            return None
+        from_the_start = count >= facts.training_forwards
+        if from_the_start and not facts.forwards and model.pretrained is not False:
+            return None  # loaded models start in evaluation mode, and nothing switched this one
+        frozen = [p for p in model.parameters if not p.trainable]
+        if from_the_start and model.parameters and len(frozen) > 0.5 * len(model.parameters):
+            raise NotJudged("most weights are frozen, and a frozen body may be kept in evaluation mode on purpose")
+        when = "from the start" if from_the_start else "after an evaluation"
+        what = "batch normalisation keeps its statistics and dropout is off" if model.has_batch_norm else "dropout is off"
+        return Finding(message=f"{count} of {facts.training_forwards} training batches ran in evaluation mode, {when}: {what}.",
+                       remedy="Call `model.train()` at the beginning of every epoch (or right after each evaluation).",
+                       site=reading.place(seen, "eval_mode", "evaluation", "loss"),
+                       evidence=[f"Evaluation batches before and between: {facts.forwards}"])
+
+
+class ConstantPrediction(Check):
+    """The metric cannot see that the model always predicts the same class.
+
+    Its accuracy is then the share of the largest class, which looks like success where labels are imbalanced.
+    Source: scikit-learn docs, DummyClassifier and balanced_accuracy_score.
+    """
+
+    code: ClassVar[str] = "E504"
+    stage: ClassVar[Stage] = "evaluation"
+    requires: ClassVar[tuple[str, ...]] = ("D103", "D104", "D105", "D106", "L201", "L203", "L205", "L206", "L207", "L208", "L209", "L210",
+                                           "G301", "G302", "G303", "G304", "G305", "G306", "G307", "S401", "S402", "S403",
+                                           "S404", "S405", "E501")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges the last metric call, after at least 30 steps, and only where accuracy alone was asked for and is high."""
+        calls = [m for m in seen.evaluation.metrics if m.predicted_counts and m.reference_counts]
+        if not calls:
+            raise NotJudged("no metric was seen with its predictions and references")
+        if len(seen.steps) < 30:
+            raise NotJudged("a model that has hardly been trained may well predict one class")
+        last = calls[-1]
+        predicted = [name for name, count in last.predicted_counts.items() if count]
+        rows = sum(last.reference_counts.values())
+        share = max(last.reference_counts.values()) / max(rows, 1)
+        present = sum(1 for count in last.reference_counts.values() if count)
+        if len(predicted) != 1 or present < 2 or rows < 20 or share < 0.6:
+            return None
+        accuracy = next((value for name, value in last.values.items() if "acc" in name.lower() and "balanced" not in name.lower()), None)
+        telling = re.compile(r"f1|balanced|recall|precision|mcc|matthews|kappa|auc")
+        others = [name for m in calls for name in m.values if telling.search(name.lower())]
+        if others or accuracy is None or abs(accuracy - share) > 0.01:
+            return None
+        return Finding(
+            message=f"The model predicts class {predicted[0]} for all {rows} rows, and accuracy still says {accuracy:.3f}: that is the "
+                    "share of the largest class, which a constant answer gets.",
+            remedy='Report a metric that sees it: `f1` with `average="macro"`, balanced accuracy, or the confusion matrix; compare with '
+                   "the majority share.", site=last.site or reading.place(seen, "evaluation"),
+            evidence=["References: " + ", ".join(f"{name} x {count}" for name, count in sorted(last.reference_counts.items()))])

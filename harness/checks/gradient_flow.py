@@ -1,0 +1,165 @@
+"""Backward: how large gradients are on their way through the layers, and units that let none through."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation, ParameterFacts
+
+_CAUSES = ("L201", "L202", "L203", "L205", "L206", "L208", "L210", "G301", "G302", "G303", "G304")
+_FADE = 1e-4
+_BLOWN = 1e4
+
+
+def _profile(seen: Observation) -> list[tuple[ParameterFacts, float]]:
+    """Root mean square gradient of each weight matrix, in the model's order. Embeddings (few of whose rows a batch uses), biases, norms
+    and branches that begin at exactly zero are left out."""
+    parameters = seen.model.parameters if seen.model else []
+    return [(p, p.gradient_norm / math.sqrt(p.size)) for p in parameters
+            if p.trainable and p.gradient_norm and math.isfinite(p.gradient_norm) and p.size > 16 and "embed" not in p.name.lower()
+            and "norm" not in p.name.lower() and "bias" not in p.name.lower()]
+
+
+def _ends(profile: list[tuple[ParameterFacts, float]]) -> tuple[float, float]:
+    """Median gradient of the first and of the last third of the layers."""
+    third = max(1, len(profile) // 3)
+    return statistics.median(g for _, g in profile[:third]), statistics.median(g for _, g in profile[-third:])
+
+
+def _shown(profile: list[tuple[ParameterFacts, float]]) -> list[str]:
+    picked = profile if len(profile) <= 6 else [*profile[:3], *profile[-3:]]
+    return [f"{parameter.name}: {size:.2e}" for parameter, size in picked]
+
+
+def _not_learning(seen: Observation) -> bool:
+    """Whether the probe says that this is no matter of the rate. Raises `NotJudged` where there was none."""
+    if reading.script_learns(seen):
+        return False
+    verdict = reading.cannot_learn(seen)
+    if verdict is None:
+        raise NotJudged("whether the model can learn was not probed, and the size of a gradient alone says nothing")
+    return verdict
+
+
+class VanishingGradients(Check):
+    """Gradients vanish on their way to the first layers.
+
+    Saturating activations multiply the gradient by less than one in every layer; deep stacks of them leave the first layers as drawn.
+    Sources: Glorot and Bengio (2010); Hochreiter (1991).
+    """
+
+    code: ClassVar[str] = "G305"
+    stage: ClassVar[Stage] = "backward"
+    requires: ClassVar[tuple[str, ...]] = (*_CAUSES, "G307")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges first layers against last ones, and only where the script's own rate does not learn."""
+        profile = _profile(seen)
+        if len(profile) < 4:
+            raise NotJudged("fewer than four layers with a gradient were measured")
+        first, last = _ends(profile)
+        if first >= _FADE * last:
+            return None
+        pairs = reading.probe_pairs(seen)
+        if not pairs:
+            raise NotJudged("whether the model can learn was not probed, and the size of a gradient alone says nothing")
+        if reading.script_learns(seen) or not all(reading.failed(own) for own, _ in pairs):
+            return None
+        saturated = [f"{u.module} ({u.kind}): {u.dead_share:.0%} saturated" for u in (seen.model.units if seen.model else [])
+                     if u.kind in {"sigmoid", "tanh"} and u.dead_share > 0.5]
+        return Finding(
+            message=f"The gradient fades from {last:.1e} in the last layers to {first:.1e} in the first ({last / first:.0e} times less), "
+                    "and the "
+                    "probe does not learn.",
+            remedy="Use ReLU or GELU instead of sigmoid and tanh in the hidden layers, normalise between them (`BatchNorm1d`, "
+                   "`LayerNorm`), "
+                   "add residual connections, or make the stack shallower.",
+            site=reading.place(seen, "model"), evidence=[*_shown(profile), *saturated, reading.describe(pairs[0][0])])
+
+
+class ExplodingGradients(Check):
+    """Gradients explode, and smaller steps do not help.
+
+    Weights drawn too wide, or a long recurrence, multiply the gradient by more than one in every layer or step.
+    Source: Pascanu, Mikolov, Bengio, On the difficulty of training recurrent neural networks (2013).
+    """
+
+    code: ClassVar[str] = "G306"
+    stage: ClassVar[Stage] = "backward"
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L208", "L210")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges layers against each other, steps against the first ones, and both against probes at smaller rates."""
+        signs = self._signs(seen)
+        if not signs:
+            return None
+        if seen.births and min(b.step for b in seen.births) == 1 and not any(b.what in {"gradient", "weight"} for b in seen.births):
+            return None  # born in the first forward pass: no gradient was at work yet
+        if not _not_learning(seen):
+            return None
+        own, others = reading.probe_pairs(seen)[0]
+        smaller = [other for other in others if other.learning_rate < own.learning_rate]
+        if not smaller:
+            raise NotJudged("no smaller learning rate was tried, so the rate may be the reason")
+        clip = "Clip them: `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` before the step (Keras: `clipnorm=1.0`)"
+        return Finding(message=f"Gradients explode: {signs[0]}. Smaller steps do not mend it.",
+                       remedy=f"{clip}, and draw the weights for their width (`torch.nn.init.kaiming_normal_`), or normalise between "
+                              "layers.",
+                       site=reading.place(seen, "backward", "model"),
+                       evidence=[*signs[1:], *[reading.describe(curve) for curve in (own, *smaller)], *_shown(_profile(seen))])
+
+    @staticmethod
+    def _signs(seen: Observation) -> list[str]:
+        signs: list[str] = []
+        profile = _profile(seen)
+        if len(profile) >= 4:
+            first, last = _ends(profile)
+            if first > _BLOWN * last:
+                signs.append(f"{first:.1e} in the first layers against {last:.1e} in the last")
+        ratios = reading.finite(p.update_ratio for p in seen.model.parameters) if seen.model else []
+        if ratios and statistics.median(ratios) > 1:
+            signs.append(f"the first step changes a typical weight by {statistics.median(ratios):.1f} times its own size")
+        norms = [s.gradient_norm for s in seen.steps if s.gradient_norm is not None]
+        early = reading.finite(norms[:3])
+        if len(norms) >= 5 and early and statistics.median(early) > 0:
+            later = max((n if math.isfinite(n) else math.inf) for n in norms[3:])
+            if later > 1000 * statistics.median(early) and not (seen.optimizer and seen.optimizer.clipping):
+                signs.append(f"their norm grows from {statistics.median(early):.2g} to {later:.2g}")
+        return signs
+
+
+class DeadUnits(Check):
+    """Most units of a layer are dead: zero for every row, so no gradient passes.
+
+    A ReLU whose input is negative for all rows neither says anything nor can it recover.
+    Source: Lu et al., Dying ReLU and Initialization (2019).
+    """
+
+    code: ClassVar[str] = "G307"
+    stage: ClassVar[Stage] = "backward"
+    requires: ClassVar[tuple[str, ...]] = (*_CAUSES,)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from units that are zero for a whole batch, and only where no rate that was tried learns."""
+        known = seen.model.units if seen.model else []
+        units = [u for u in known if u.dead_share >= 0.9 and u.kind not in {"sigmoid", "tanh", "softmax"}]
+        if not units:
+            return None
+        rows = max((t.shape[0] for batch in seen.batches for t in batch.columns.values() if t.shape), default=0)
+        if rows and rows < 4:
+            raise NotJudged("a batch of fewer than four rows cannot tell a dead unit from a quiet one")
+        if not _not_learning(seen):
+            return None
+        worst = max(units, key=lambda unit: unit.dead_share)
+        return Finding(message=f"{worst.dead_share:.0%} of the units of {worst.module} ({worst.kind}) are zero for every row, and the "
+                               "model "
+                               "does not learn at any rate that was tried.",
+                       remedy="Draw weights for ReLU and biases at 0 (`kaiming_normal_`, `zeros_`), normalise the inputs, or use "
+                              "LeakyReLU or "
+                              "GELU.", site=reading.place(seen, "model"),
+                       evidence=[f"{unit.module}: {unit.dead_share:.0%}" for unit in units[:6]])

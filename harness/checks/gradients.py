@@ -1,0 +1,249 @@
+"""Backward: whether gradients are asked for, and whether they reach the weights."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import ExceptionFacts, Observation, ParameterFacts
+
+_NO_KERAS_GRADIENTS = r"No gradients provided for any variable"
+_NO_GRAPH = r"does not require grad and does not have a grad_fn"
+_LABEL_KEYS = ("labels", "label")
+_KERAS_LOSSES = {"sparse_categorical", "categorical", "bce", "mse", "l1", "other"}
+
+
+class KerasLossWithoutTarget(Check):
+    """A Keras `loss=` was given while the labels sit inside the input dict.
+
+    `compile(loss=...)` compares the output with a separate target; labels in the dict are seen by the model's own loss alone.
+    Older versions then had no gradient at all; newer ones copy the labels across, and the named loss takes its own defaults.
+    Source: Transformers docs, TensorFlow fine-tuning ("compile without a loss").
+    """
+
+    code: ClassVar[str] = "G301"
+    stage: ClassVar[Stage] = "backward"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from Keras' exceptions, or from a probability loss on a model that computes its own."""
+        if seen.framework not in reading.KERAS:
+            return None
+        inside = any(key in batch.columns for batch in seen.batches for key in _LABEL_KEYS) and not any(
+            batch.columns.get("y") or batch.columns.get("target") for batch in seen.batches)
+        own = seen.model is not None and any(key in seen.model.accepts for key in _LABEL_KEYS)
+        site = reading.place(seen, "compile", "fit", "loss")
+        error = reading.matching(seen, _NO_KERAS_GRADIENTS)
+        if error is not None and own and (inside or not seen.batches):
+            return self._finding(seen, error, "No weight gets a gradient: compile() was given a loss, which looks for a separate target, "
+                                              "but "
+                                 "the labels are inside the input dict.", own=True)
+        error = reading.matching(seen, r"Target data is missing\. Your model was compiled with loss")
+        if error is None:
+            nothing = reading.matching(seen, r"^None values not supported\.$", within=r"keras/src/backend/.*:convert_to_tensor$")
+            # Keras strips its own frames, so that only the user's line tells that it was training.
+            fitting = nothing is not None and nothing.site is not None and ".fit(" in nothing.site.source
+            error = nothing if inside or fitting else None
+        if error is not None:
+            where = "the labels are inside the input dict" if inside else "fit() was given no second part with the labels"
+            return self._finding(seen, error, f"compile() was given a loss, which looks for a separate target, but {where}.", own=own)
+        call = next((c for c in seen.loss_calls if c.name in _KERAS_LOSSES), None)
+        if not (inside and own) or call is None or call.inputs is None or not reading.wants_probabilities(call):
+            return None
+        low, high = call.inputs.minimum, call.inputs.maximum
+        if low is None or high is None or (low >= -1e-3 and high <= 1.001):
+            return None
+        by = "named by a string, so with its default from_logits=False" if call.by_name else "with from_logits=False"
+        return Finding(
+            message=f"compile() was given a loss ({call.name}, {by}) although the labels are inside the input dict and the model has a "
+                    "loss of "
+                    f"its own; the one given reads logits from {low:.3g} to {high:.3g} as probabilities.",
+            remedy="Leave the loss out: `model.compile(optimizer=optimizer)`; the model then uses its own.", site=site,
+            evidence=[f"First losses: {', '.join(f'{loss:.3g}' for loss in reading.observed_losses(seen)[:5])}"] if seen.steps else [])
+
+    @staticmethod
+    def _finding(seen: Observation, error: ExceptionFacts, message: str, *, own: bool) -> Finding:
+        remedy = ("Leave the loss out: `model.compile(optimizer=optimizer)`; the model then uses its own." if own else
+                  "Give fit() pairs of inputs and labels: `dataset.map(lambda batch: (batch, batch.pop(\"labels\")))`.")
+        line = next((part.strip() for part in error.message.splitlines() if re.search(r"No gradients|Target data|None values", part)), "")
+        return Finding(message=message, remedy=remedy, site=reading.place(seen, "compile") or error.site,
+                       evidence=[f"{error.type}: {reading.first_line(line)}"])
+
+
+class GraphCut(Check):
+    """The graph between the loss and the weights is cut.
+
+    `.item()`, `.data`, `.detach()`, `no_grad`, `argmax`, a round trip through NumPy: all of them give numbers without a history.
+    Source: PyTorch docs, Autograd mechanics.
+    """
+
+    code: ClassVar[str] = "G302"
+    stage: ClassVar[Stage] = "backward"
+    requires: ClassVar[tuple[str, ...]] = ("G301", "G303", "G304")
+
+    _REMEDY = ("Keep tensors from the output to the loss: no `.item()`, `.data`, `.detach()`, `.numpy()`, `argmax` or "
+               "`torch.tensor(...)` on "
+               "the way, and no `torch.no_grad()` around the forward pass.")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the exception of backward, or from weights that were used and trained for, and got no gradient."""
+        error = (reading.matching(seen, _NO_GRAPH) or reading.matching(seen, r"'(float|int)' object has no attribute 'backward'")
+                 or reading.matching(seen, _NO_KERAS_GRADIENTS))
+        if error is not None:
+            hints = [f"{error.type}: {reading.first_line(error.message)}"]
+            if seen.evaluation.forwards and seen.steps:
+                hints.append("Training worked before an evaluation: is `torch.set_grad_enabled(False)` still in force?")
+            if "object has no attribute" in error.message:
+                return Finding(message="The loss is a plain Python number: `.item()` was called before backward().",
+                               remedy="Call `loss.backward()` on the tensor, and `.item()` only for "
+                                      "printing.", site=error.site, evidence=hints)
+            return Finding(message="The loss has no history: nothing connects it with the weights.", remedy=self._REMEDY,
+                           site=reading.place(seen, "cut") or error.site, evidence=hints)
+        if reading.several_models(seen):
+            raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
+        if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
+            return None
+        wanted = [p for p in seen.model.parameters if p.trainable and p.used is not False and p.in_optimizer is not False]
+        without = [p for p in wanted if p.gradient_norm is None]
+        if not wanted or not without:
+            return None
+        if len(without) == len(wanted):
+            if all(p.moved is None for p in wanted) or any(p.moved for p in wanted):
+                raise NotJudged("gradients were not measured")
+            return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
+                           remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[_names(without)])
+        cut = [p for p in without if p.used and p.in_optimizer]
+        if not cut or seen.model.pretrained:
+            return None  # unused layers have no gradient, and a pretrained part may be meant to stay as it is
+        return Finding(
+            message=f"{len(cut)} of {len(wanted)} weights took part in the forward pass and are in the optimizer, but get no gradient.",
+            remedy=f"{self._REMEDY} If that part is frozen on purpose, say so: `requires_grad_(False)`.",
+            site=reading.place(seen, "cut", "model", "loss"), evidence=[_names(cut)])
+
+
+class FrozenWeights(Check):
+    """Weights that should learn are frozen, or the model does not know them.
+
+    A plain list or dict hides layers from `parameters()`; `requires_grad=False` or `trainable=False` on everything leaves
+    nothing to train. A frozen pretrained body under a head that learns is left alone.
+    Source: PyTorch docs, ModuleList; Keras docs, Transfer learning.
+    """
+
+    code: ClassVar[str] = "G303"
+    stage: ClassVar[Stage] = "backward"
+    requires: ClassVar[tuple[str, ...]] = ("G301",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges layers that are no parameters and in no optimizer, models without anything trainable, and frozen new heads."""
+        model = seen.model
+        error = reading.matching(seen, r"optimizer got an empty parameter list")
+        if error is not None:
+            return Finding(message="The model has no parameters to give to the optimizer.",
+                           remedy="Assign layers to `self` in `__init__`, lists of them as `torch.nn.ModuleList([...])`, tensors as "
+                                  "`torch.nn.Parameter`.", site=error.site or reading.place(seen, "optimizer", "model"),
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}"])
+        if model is None or not model.parameters:
+            raise NotJudged("the model's weights were not seen")
+        if model.unregistered and not (seen.optimizer and seen.optimizer.foreign) and not reading.several_models(seen):
+            return Finding(
+                message=f"{len(model.unregistered)} weights take part in the forward pass but are no parameters of the model, so no "
+                        "optimizer "
+                        "holds them.", remedy="Keep layers in `torch.nn.ModuleList` or `ModuleDict` instead of a list or dict, and single "
+                                              "tensors in `torch.nn.Parameter`.",
+                site=reading.place(seen, "unregistered", "model"), evidence=[_join(model.unregistered)])
+        trainable = [p for p in model.parameters if p.trainable]
+        asked = seen.steps or seen.backward_without_step or reading.matching(seen, _NO_GRAPH, _NO_KERAS_GRADIENTS)
+        if not trainable and asked and not reading.several_models(seen):
+            return Finding(message=f"All {len(model.parameters)} weights are frozen: training cannot change anything.",
+                           remedy=self._thaw(seen, "the head"), site=reading.place(seen, "freeze", "model"),
+                           evidence=[_names(model.parameters)])
+        head = [p for p in model.parameters if p.name.rpartition(".")[0] == model.parameters[-1].name.rpartition(".")[0]]
+        fresh = model.fresh_head is True or (model.fresh_head is None and model.pretrained is False)
+        if seen.framework == "torch" and trainable and fresh and not model.tied and head and not any(p.trainable for p in head) and all(
+                p.used is not False for p in head):
+            return Finding(message=f"The last layer ({head[0].name}) was drawn at random and is frozen, so it stays random.",
+                           remedy=self._thaw(seen, "it"), site=reading.place(seen, "freeze", "model"), evidence=[_names(head)])
+        return None
+
+    @staticmethod
+    def _thaw(seen: Observation, what: str) -> str:
+        if seen.framework in reading.KERAS:
+            return f"Set `layer.trainable = True` for {what} before `compile`."
+        return f"Let {what} learn: `for p in model.classifier.parameters(): p.requires_grad_(True)` before the optimizer is made."
+
+
+class NoBackward(Check):
+    """`backward()` is never called, although the optimizer steps.
+
+    Without it there is nothing to step along; optimizers skip weights that have no gradient, and say nothing.
+    Source: PyTorch docs, Optimizing model parameters.
+    """
+
+    code: ClassVar[str] = "G304"
+    stage: ClassVar[Stage] = "backward"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges several steps without any backward pass, and weights that did not move."""
+        if seen.framework in reading.KERAS:
+            return None
+        counts = [s.backwards for s in seen.steps if s.backwards is not None]
+        if len(counts) < 2:
+            raise NotJudged("fewer than two optimizer steps were seen")
+        if any(counts) or seen.backward_without_step:
+            return None
+        moved = [p.moved for p in seen.model.parameters if p.moved is not None] if seen.model else []
+        if any(moved):
+            return None  # gradients come from elsewhere: autograd.grad, forward mode, by hand
+        if not moved and any(s.gradient_norm for s in seen.steps):
+            return None
+        return Finding(message=f"The optimizer took {len(counts)} steps without a single backward pass before them; no weight moved.",
+                       remedy="Call `loss.backward()` between the loss and `optimizer.step()`.",
+                       site=reading.place(seen, "step", "loss", "optimizer", "model"),
+                       evidence=[f"{seen.forward_without_backward} forward passes, 0 backward passes"])
+
+
+class GraphKeptAlive(Check):
+    """A step's graph is kept alive into the next.
+
+    A hidden state, a running loss or a memory that is carried on as a tensor drags every earlier step along: memory grows, and
+    backward() fails because the earlier part is already freed, or because the step has changed its weights.
+    Source: PyTorch docs, FAQ ("my model reports out of memory"); truncated backpropagation through time.
+    """
+
+    code: ClassVar[str] = "G308"
+    stage: ClassVar[Stage] = "backward"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from backward's exceptions (after at least one step for the second kind) and from graphs that were seen to grow."""
+        error = reading.matching(seen, r"Trying to backward through the graph a second time")
+        if error is None:
+            inplace = reading.matching(seen, r"modified by an inplace operation")
+            # Weights changed by optimizer.step() show up as the transposed view that a linear or recurrent layer multiplied by.
+            error = inplace if inplace and seen.steps and re.search(r"output \d+ of "
+                                                                    r"(AsStrided|T)(Backward\d*)?,", inplace.message) else None
+        if error is not None:
+            first = "a second time" in error.message and not seen.steps
+            remedy = ("Call backward() once: add the losses first (`(a + b).backward()`)." if first else
+                      "Cut what is carried from step to step: `hidden = hidden.detach()`; add up `loss.item()`, not `loss`.")
+            return Finding(message="backward() runs into the graph of an earlier pass, which is freed "
+                                   "already." if "second time" in error.message
+                           else "backward() runs into the graph of an earlier step, whose weights the optimizer has changed since.",
+                           remedy=remedy, site=reading.place(seen, "carried") or error.site,
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}", f"Optimizer steps before it: {len(seen.steps)}"])
+        if seen.memory.graph_grows:
+            growth = seen.memory.growth_per_step
+            size = [f"Memory grows by {growth / 2**20:.2f} MiB a step."] if growth and growth > 0 else []
+            return Finding(message="Each step keeps the graphs of all steps before it: something that carries a history is added up.",
+                           remedy="Add up numbers, not tensors: `total += loss.item()` (or `loss.detach()`).",
+                           site=reading.place(seen, "carried", "loss", "backward"), evidence=size)
+        return None
+
+
+def _names(parameters: list[ParameterFacts]) -> str:
+    return _join([p.name for p in parameters])
+
+
+def _join(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f", and {len(names) - 6} more" if len(names) > 6 else "")

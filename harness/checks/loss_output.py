@@ -1,0 +1,235 @@
+"""What the output layer hands to the loss: logits, probabilities, or something that no label can be reached from."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import LossCall, Observation, TensorFacts
+
+_SLACK = 1e-3
+_SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}
+_REGRESSION = {"mse", "l1"}
+# Ranges that an activation cannot leave.
+_BOUNDS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf"))}
+
+
+class OutputFitsLoss(Check):
+    """The output layer cannot express what the loss asks for.
+
+    One unit through a softmax is always 1, a cross entropy over one class is always 0, a ReLU before a cross entropy forbids
+    negative logits, and a bounded activation cannot reach targets beyond its bounds.
+    Sources: Goodfellow, Bengio, Courville, Deep Learning, 6.2.2 (output units); PyTorch docs, CrossEntropyLoss.
+    """
+
+    code: ClassVar[str] = "L210"
+    stage: ClassVar[Stage] = "loss"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from loss calls and the model's last layer; both must agree."""
+        units = seen.model.final_units if seen.model else None
+        activation = (seen.model.final_activation or "").lower() if seen.model else ""
+        call = next((c for c in seen.loss_calls if c.inputs is not None), None)
+        found = self._one_class(seen, call, units, activation)
+        if found is None and call is not None:
+            found = self._range(seen, call, activation) or self._kind(seen, call, activation, units)
+        if found is None and call is None and units is None:
+            raise NotJudged("neither a loss call nor the last layer was seen")
+        return found
+
+    def _one_class(self, seen: Observation, call: LossCall | None, units: int | None, activation: str) -> Finding | None:
+        site = reading.place(seen, "output", "model", "loss")
+        width = reading.class_units(seen, call) if call and call.name in _SINGLE_LABEL else units
+        error = reading.matching(seen, r"Target 1 is out of bounds", r"outside the valid range of \[0, 1\)")
+        if width == 1 and (error is not None or (call is not None and call.name in _SINGLE_LABEL)):
+            values = [c.value for c in seen.loss_calls if c.value is not None][:3]
+            return Finding(
+                message="A cross entropy over classes is given an output of one unit: its softmax is always 1, so the loss is 0 for "
+                        "label 0 "
+                        "and does not exist for label 1.",
+                remedy="Use one unit per class (two here), or keep one unit with a binary loss: `BCEWithLogitsLoss` and float labels "
+                       '(Keras: `Dense(1)` with `BinaryCrossentropy(from_logits=True)`).',
+                site=site or (error.site if error else None),
+                evidence=[f"{error.type}: {reading.first_line(error.message)}"] if error else [f"First losses: {values}"])
+        constant = call is None or call.inputs is None or (call.inputs.minimum == 1.0 and call.inputs.maximum == 1.0)
+        if units == 1 and activation == "softmax" and constant:
+            return Finding(message="The last layer is one unit with a softmax: its output is 1 for every row, whatever goes in.",
+                           remedy='Use a sigmoid for one unit (`Dense(1, activation="sigmoid")`, `torch.sigmoid`), or no activation and '
+                                  "a loss that takes logits.", site=site, evidence=_range_text(call))
+        return None
+
+    def _range(self, seen: Observation, call: LossCall, activation: str) -> Finding | None:
+        """A bounded output against targets beyond its bounds (regression)."""
+        if call.name not in _REGRESSION or activation not in _BOUNDS or not _within(call, *_BOUNDS[activation]):
+            return None
+        low, high = _BOUNDS[activation]
+        targets = [c.target for c in seen.loss_calls if c.target is not None and c.name in _REGRESSION]
+        bottom = min((t.minimum for t in targets if t.minimum is not None), default=low)
+        top = max((t.maximum for t in targets if t.maximum is not None), default=high)
+        span = max(top - bottom, _SLACK)
+        if bottom >= low - 0.05 * span and top <= high + 0.05 * span:
+            return None
+        return Finding(
+            message=f"The output ends in {activation} and stays within [{low:g}, {high:g}], but targets range from {bottom:.4g} to "
+                    f"{top:.4g}: "
+                    "those beyond can never be reached.",
+            remedy="Drop the last activation (a linear output for regression), or scale the targets into its range.",
+            site=reading.place(seen, "output", "model", "loss"), evidence=_range_text(call))
+
+    def _kind(self, seen: Observation, call: LossCall, activation: str, units: int | None) -> Finding | None:
+        site = reading.place(seen, "output", "model", "loss")
+        if activation == "relu" and (call.name in _SINGLE_LABEL or call.name in {"bce", "bce_with_logits"}) and all(
+                c.inputs is not None and (c.inputs.minimum or 0.0) >= 0 for c in _like(seen, call)):
+            return Finding(
+                message="A ReLU stands between the last layer and the loss: logits below zero are cut to 0, and their units get no "
+                        "gradient.",
+                remedy="Remove the activation after the last layer; the loss wants the raw numbers.", site=site, evidence=_range_text(call))
+        several = (units or 0) > 1 or (call.inputs is not None and len(call.inputs.shape) > 1 and call.inputs.shape[-1] > 1)
+        if activation == "sigmoid" and several and call.name in {"sparse_categorical", "categorical"} and call.from_logits is not True:
+            return Finding(
+                message="Each class has a sigmoid of its own, but the loss expects one distribution over the classes (they need not sum "
+                        "to 1 "
+                        "here).", remedy='Use `activation="softmax"` in the last layer, or none with `from_logits=True`.',
+                site=site, evidence=_range_text(call))
+        if activation == "softmax" and several and call.name == "bce" and seen.task == "multilabel" and (
+                call.target is not None and not call.target.rows_sum_to_one):
+            return Finding(
+                message="Rows may carry several labels at once, but a softmax shares one unit of probability among them.",
+                remedy='Use `activation="sigmoid"` in the last layer (or logits with a binary loss from logits).', site=site,
+                evidence=_range_text(call))
+        return None
+
+
+class ProbabilitiesIntoLogitsLoss(Check):
+    """Probabilities go into a loss that applies softmax or sigmoid itself.
+
+    Squashed twice, logits between 0 and 1 can never be far apart: the loss has a floor (0.31 for two classes, near ln k for many)
+    and gradients are small.
+    Sources: PyTorch docs, CrossEntropyLoss ("unnormalized logits"); Keras docs, from_logits.
+    """
+
+    code: ClassVar[str] = "L205"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L210",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from every loss call's input: log-probabilities are harmless, since softmax gives them back unchanged."""
+        calls = [c for c in seen.loss_calls if reading.wants_logits(c) and c.inputs is not None]
+        if not calls:
+            if not seen.loss_calls:
+                raise NotJudged("no loss call was seen")
+            return None
+        if not all(self._squashed(c) for c in calls):
+            return None
+        call = calls[0]
+        binary = call.name in {"bce", "bce_with_logits"}
+        activation = (seen.model.final_activation or "").lower() if seen.model else ""
+        if binary and not (any(c.softmaxed_in_model for c in calls) or activation in {"sigmoid", "softmax"}):
+            raise NotJudged("all outputs lie between 0 and 1, but no sigmoid was seen before the loss")
+        name, twice = ("sigmoid", "BCEWithLogitsLoss") if binary else ("softmax", "cross entropy")
+        if seen.framework in reading.KERAS:
+            remedy = f"Keep the {name} and say `from_logits=False`, or drop it (`activation=None`) and keep `from_logits=True`."
+        else:
+            remedy = f"Return the raw logits from the model; apply {name} only where probabilities are shown" + (
+                ", or use `torch.nn.BCELoss` on them." if binary else ", or use `NLLLoss` on `log_softmax`.")
+        return Finding(message=f"The loss ({twice}) applies {name} itself, and gets values that went through one already.", remedy=remedy,
+                       site=reading.place(seen, "output") or call.site or reading.place(seen, "loss", "compile", "model"),
+                       evidence=[*_range_text(call), f"True of all {len(calls)} loss calls that were seen."])
+
+    @staticmethod
+    def _squashed(call: LossCall) -> bool:
+        inputs = call.inputs
+        if inputs is None or inputs.log_probabilities or call.softmaxed_in_model is False:
+            return False
+        within = _within(call, 0.0, 1.0)
+        if call.name in {"bce", "bce_with_logits"}:
+            return within
+        # The class axis is the last one only in two dimensions; beyond that the range and the graph have to do.
+        if len(inputs.shape) == 2 or call.name in {"sparse_categorical", "categorical"}:
+            return inputs.rows_sum_to_one and inputs.shape[-1] > 1
+        return call.softmaxed_in_model is True and within
+
+
+class LogitsIntoProbabilityLoss(Check):
+    """Logits go into a loss that takes their logarithm as if they were probabilities.
+
+    Values outside 0 to 1 are clipped (Keras), or give a loss without a lower bound (NLLLoss on anything but log-probabilities).
+    Sources: Keras docs, from_logits (False by default, also for a loss named by a string); PyTorch docs, NLLLoss.
+    """
+
+    code: ClassVar[str] = "L206"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("G301", "L210")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the range of what the loss was given, over all calls, and from PyTorch's own refusal."""
+        error = reading.matching(seen, r"all elements of input should be between 0 and 1", r"Assertion `input_val >= zero && input_val "
+                                                                                           r"<= one`")
+        if error is not None:
+            return self._finding(seen, None, "BCELoss takes probabilities and got values outside 0 to 1.",
+                                 "Use `BCEWithLogitsLoss` on the raw output, or apply `torch.sigmoid` first.",
+                                 [f"{error.type}: {reading.first_line(error.message)}", *reading.caveat(seen)])
+        calls = [c for c in seen.loss_calls if c.inputs is not None]
+        for call in calls:
+            same = _like(seen, call)
+            if reading.wants_probabilities(call) and seen.framework in reading.KERAS and any(not _within(c, 0.0, 1.0) for c in same):
+                if any(c.inputs is None or c.inputs.minimum is None for c in same):
+                    continue
+                by = ' (named by a string, it takes its default `from_logits=False`)' if call.by_name else " (`from_logits=False`)"
+                loss = {"sparse_categorical": "SparseCategoricalCrossentropy", "categorical": "CategoricalCrossentropy"}.get(
+                    call.name, "BinaryCrossentropy")
+                return self._finding(seen, call, f"The loss expects probabilities{by} and gets logits: what lies outside 0 to 1 is clipped "
+                                     "and has no gradient.", f"`loss=keras.losses.{loss}(from_logits=True)`, or end the model in a "
+                                     f"{'sigmoid' if call.name == 'bce' else 'softmax'}.")
+            if call.name == "nll" and seen.framework == "torch" and self._no_log(same):
+                what = "probabilities" if call.inputs and call.inputs.rows_sum_to_one else "raw logits"
+                return self._finding(seen, call, f"NLLLoss wants log-probabilities and gets {what}: it merely returns minus the entry of "
+                                                 "the "
+                                     "right class, and can fall below zero.", "Use `CrossEntropyLoss` on the logits, or "
+                                     "`log_softmax(dim=1)` before `NLLLoss`.")
+            if call.name == "kl" and seen.framework == "torch" and all(c.inputs and c.inputs.rows_sum_to_one for c in same):
+                return self._finding(seen, call, "KLDivLoss wants log-probabilities as its first argument and gets probabilities.",
+                                     "Pass `log_softmax(output, dim=-1)`; the target stays a probability.")
+        if not calls:
+            raise NotJudged("no loss call with its input was seen")
+        return None
+
+    @staticmethod
+    def _no_log(calls: list[LossCall]) -> bool:
+        """None of the inputs are log-probabilities; beyond two dimensions only a value above zero proves it."""
+        inputs = [c.inputs for c in calls if c.inputs is not None]
+        if any(len(i.shape) > 2 for i in inputs):
+            return any(i.maximum is not None and i.maximum > 0.01 for i in inputs)
+        if any(i.log_probabilities or i.minimum is None for i in inputs) or not inputs:
+            return False
+        return all(i.rows_sum_to_one for i in inputs) or any((i.maximum or 0.0) > 0.01 for i in inputs)
+
+    @staticmethod
+    def _finding(seen: Observation, call: LossCall | None, message: str, remedy: str, evidence: list[str] | None = None) -> Finding:
+        site = (call.site if call else None) or (reading.raised(seen)[0].site if evidence and reading.raised(seen) else None)
+        return Finding(message=message, remedy=remedy, site=site or reading.place(seen, "compile", "loss", "model"),
+                       evidence=evidence or _range_text(call))
+
+
+def _like(seen: Observation, call: LossCall) -> list[LossCall]:
+    """All calls of the same loss."""
+    return [c for c in seen.loss_calls if c.name == call.name and c.site == call.site and c.inputs is not None]
+
+
+def _within(call: LossCall, low: float, high: float) -> bool:
+    inputs = call.inputs
+    if inputs is None or inputs.minimum is None or inputs.maximum is None:
+        return False
+    return inputs.minimum >= low - _SLACK and inputs.maximum <= high + _SLACK
+
+
+def _range_text(call: LossCall | None) -> list[str]:
+    """One line about what a loss call was given."""
+    inputs: TensorFacts | None = call.inputs if call else None
+    if call is None or inputs is None or inputs.minimum is None or inputs.maximum is None:
+        return []
+    sums = ", rows sum to 1" if inputs.rows_sum_to_one else ""
+    value = f"; loss {call.value:.4g}" if call.value is not None else ""
+    return [f"{call.name} was given {tuple(inputs.shape)} values from {inputs.minimum:.4g} to {inputs.maximum:.4g}{sums}{value}"]

@@ -1,0 +1,303 @@
+"""The target of a loss: its values, its dtype, its shape."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Any, ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import ExceptionFacts, LossCall, Observation, Site
+
+_CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
+_IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
+            r"|keras/(src/)?(losses|backend)|compile_loss/|modeling_tf_utils\.py:hf_compute_loss")
+_OUT_OF_RANGE = (r"Target (?P<value>-?\d+) is out of bounds",
+                 r"label value of (?P<value>-?\d+) which is outside the valid range of \[0, (?P<classes>\d+)\)",
+                 r"Assertion `t >= 0 && t < n_classes` failed", r"^target out of range$")
+_ONE_HOT = (r"Class values must be (smaller than num_classes|non-negative)",)
+_INDEXED = (r"index (?P<value>-?\d+) is out of bounds for dimension (1|-1) with size (?P<classes>\d+)",)
+
+
+class LabelOutsideClasses(Check):
+    """Label values lie outside the classes of the output layer.
+
+    A cross entropy picks one logit per row by the label. Where that logit does not exist, a CPU raises, a GPU stops with an
+    assertion that is reported somewhere else, and TensorFlow's GPU kernel (and XLA) silently gives NaN for that row.
+    Sources: PyTorch docs, CrossEntropyLoss; TensorFlow docs, sparse_softmax_cross_entropy_with_logits.
+    """
+
+    code: ClassVar[str] = "L201"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L210",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from an exception of the loss, or from labels against the width of the output."""
+        classes, labels, ignored = self._labels(seen)
+        error = reading.matching(seen, *_OUT_OF_RANGE, *_ONE_HOT) or self._indexed(seen, labels)
+        outside = [label for label in labels if _outside(label, classes, ignored)]
+        if error is not None:
+            return self._raised(seen, error, classes, labels)
+        if reading.asynchronous(seen):
+            if outside:
+                return self._finding(seen, classes, labels, outside, [])
+            raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
+        if outside:
+            return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
+        if classes is None and not seen.loss_calls:
+            raise NotJudged("no loss call was seen")
+        return None
+
+    @staticmethod
+    def _indexed(seen: Observation, labels: list[int]) -> ExceptionFacts | None:
+        """A cross entropy written by hand picks logits by an index; one that is a label, and beyond the classes, is this fault."""
+        error = reading.matching(seen, *_INDEXED)
+        match = re.search(_INDEXED[0], error.message) if error else None
+        known = labels or [int(label) for batch in seen.batches for label in batch.labels or [] if _whole(label)]
+        classes = seen.model.num_labels or seen.model.final_units if seen.model else None
+        return error if match and int(match["value"]) in known and classes in {None, int(match["classes"])} else None
+
+    def _labels(self, seen: Observation) -> tuple[int | None, list[int], set[int]]:
+        """Width of the output, labels of the rows that were seen, and values that a loss leaves out."""
+        calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES]
+        call = calls[0] if calls else None
+        known = [call] if call else [c for c in seen.loss_calls if c.name == "model"]
+        classes = reading.class_units(seen, call)
+        ignored = {c.ignore_index for c in seen.loss_calls if c.ignore_index is not None}
+        if seen.framework == "torch" or any(c.name == "model" for c in seen.loss_calls):
+            ignored.add(-100)
+        by_class = bool(calls) or (seen.task == "classification" and _problem(seen) == "classes" and (bool(known) or not seen.loss_calls))
+        if not by_class or classes is None or classes < 2:
+            return None, [], ignored
+        labels = [label for c in calls for label in c.row_labels]
+        labels = labels or [label for step in seen.steps for label in step.labels or []]
+        labels = labels or [label for batch in seen.batches for label in batch.labels or []]
+        for birth in seen.births:
+            labels += [*birth.row_labels, *birth.finite_row_labels] if not labels else []
+        whole = [int(label) for label in labels if _whole(label)]
+        if not whole and call is not None and call.target is not None and call.target.integral:
+            whole = [int(v) for v in (call.target.minimum, call.target.maximum) if v is not None]
+        return classes, whole, ignored
+
+    def _raised(self, seen: Observation, error: ExceptionFacts, classes: int | None, labels: list[int]) -> Finding:
+        match = next((m for p in (*_OUT_OF_RANGE, *_INDEXED) if (m := re.search(p, error.message))), None)
+        groups = match.groupdict() if match else {}
+        value = int(groups["value"]) if groups.get("value") else None
+        if groups.get("classes"):
+            classes = int(groups["classes"])
+        if classes is None:
+            classes = seen.model.num_labels or seen.model.final_units if seen.model else None
+        ignored = {-100}
+        outside = [label for label in labels if _outside(label, classes, ignored)] or ([value] if value is not None else [])
+        return self._finding(seen, classes, labels, outside, [f"{error.type}: {_telling(error.message)}"], error)
+
+    def _nan_rows(self, seen: Observation, classes: int | None) -> list[str]:
+        for call in seen.loss_calls:
+            if len(call.row_losses) != len(call.row_labels) or not call.row_losses:
+                continue
+            bad = Counter(label for label, loss in zip(call.row_labels, call.row_losses, strict=True) if not math.isfinite(loss))
+            good = Counter(label for label, loss in zip(call.row_labels, call.row_losses, strict=True) if math.isfinite(loss))
+            if bad and all(_outside(label, classes, set()) for label in bad):
+                return [f"Rows whose own loss is NaN carry the labels {_counts(bad)}; finite rows carry {_counts(good)}."]
+        for birth in seen.births:
+            if birth.what == "loss" and birth.row_labels:
+                bad, good = Counter(birth.row_labels), Counter(birth.finite_row_labels)
+                return [f"First NaN at step {birth.step}, in rows with the labels {_counts(bad)}; finite rows carry {_counts(good)}."]
+        return []
+
+    def _finding(self, seen: Observation, classes: int | None, labels: list[int], outside: list[int], evidence: list[str],
+                 error: ExceptionFacts | None = None) -> Finding:
+        values = sorted(set(outside))
+        shown = ", ".join(map(str, values[:5])) or "of some rows"
+        width = f"the output layer has {classes} classes (0 to {classes - 1})" if classes else "the output layer has fewer classes"
+        rows = f" ({len(outside)} of the {len(labels)} rows that were seen)" if len(labels) >= len(outside) > 0 and len(labels) > 2 else ""
+        message = f"Label {shown}{rows} is outside the classes: {width}."
+        kept = [label for label in labels if label >= 0]
+        site = reading.place(seen, "model")
+        if values and values[0] < 0:
+            remedy = (f"Label {values[0]} marks rows without a label: leave them out (`dataset.filter(lambda row: row[\"label\"] >= 0)`), "
+                      "or tell the loss to skip them (`ignore_index`).")
+            site = _of(error) or reading.place(seen, "loss")
+        elif classes and kept and min(kept) == 1 and max(kept) == classes and 0 not in kept and len(kept) > 2 * classes:
+            remedy = "The labels count from 1, classes count from 0: pass `labels - 1` to the loss."
+            site = reading.place(seen, "loss") or _of(error)
+        elif seen.model is not None and seen.model.num_labels is not None:
+            wanted = max(values) + 1 if values else (classes or 2) + 1
+            remedy = f"Build the model with one output per label value: `from_pretrained(..., num_labels={wanted})`."
+        else:
+            wanted = max(values) + 1 if values else (classes or 2) + 1
+            remedy = f"Give the last layer one unit per label value (at least {wanted} instead of {classes or 'fewer'})."
+        counted = [f"Labels seen: {_counts(Counter(labels))}."] if len(labels) > 2 else []
+        return Finding(message=message, remedy=remedy, site=site or _of(error) or reading.place(seen, "loss", "compile", "fit"),
+                       evidence=[*evidence, *counted, *reading.caveat(seen)])
+
+
+class LabelDtype(Check):
+    """The labels' dtype is not the one that the loss wants.
+
+    Class ids are whole numbers (int64 in PyTorch), targets of binary and regression losses are floats of the output's dtype.
+    Sources: PyTorch docs, CrossEntropyLoss and BCEWithLogitsLoss.
+    """
+
+    code: ClassVar[str] = "L202"
+    stage: ClassVar[Stage] = "loss"
+
+    _IDS = (r"expected target dtype to be Long or Byte, but got (?P<got>\w+)", r"expected scalar type Long but found (?P<got>\w+)",
+            r"nll_loss\w* not implemented for '(?P<got>\w+)'", r"argument 'target' .* must be Tensor, not (?P<got>\w+)",
+            r"Cast (?P<got>string) to \w+ is not supported")
+    _TEXT = (r"^Invalid dtype: (?P<got>str\d+)",)
+    _FLOATS = (r"result type \w+ can't be cast to the desired output type (?P<got>Long|Int|Bool)",
+               r"Found dtype (?P<got>\w+) but expected (?P<want>Float|Half|BFloat16|Double)",
+               r"Expected floating point type for target with class probabilities, got (?P<got>\w+)")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from exceptions that a loss raised; a dtype that a loss merely converts does no harm."""
+        error = reading.matching(seen, *self._IDS, within=_IN_LOSS, stages=("loss",)) or reading.matching(seen, *self._TEXT)
+        if error is not None:
+            got = self._got(error, (*self._IDS, *self._TEXT))
+            if got in {"list", "tuple", "ndarray"}:
+                remedy = "Make the labels a tensor: `labels = torch.tensor(labels)`."
+            elif got.lower().startswith("str"):
+                remedy = "Turn label names into class ids first: `ids = {name: i for i, name in enumerate(sorted(set(names)))}`."
+            else:
+                remedy = "Class ids must be whole numbers: `labels = labels.long()` (or build them with `dtype=torch.long`)."
+            return self._finding(seen, error, f"The loss wants class ids and got labels of type {got}.", remedy)
+        error = reading.matching(seen, *self._FLOATS, within=_IN_LOSS, stages=("loss", "backward"))
+        if error is None:
+            return None
+        got = self._got(error, self._FLOATS)
+        output = next((call.inputs for call in seen.loss_calls if call.inputs is not None), None)
+        if "class probabilities" in error.message and (output is None or len(output.shape) > 1):
+            remedy = ("One-hot rows count as probabilities and must be floats: `labels.float()`; "
+                      "or pass class ids instead: `labels.argmax(-1)`.")
+        elif "class probabilities" in error.message:
+            remedy = f"The output has the shape {output.shape if output else ''} without an axis of classes: keep it (batch, classes)."
+        else:
+            remedy = "This loss compares numbers: `labels = labels.float()`."
+        return self._finding(seen, error, f"The loss wants a floating-point target and got {got}.", remedy)
+
+    @staticmethod
+    def _got(error: ExceptionFacts, patterns: tuple[str, ...]) -> str:
+        return next((m["got"] for pattern in patterns if (m := re.search(pattern, error.message))), "another type")
+
+    @staticmethod
+    def _finding(seen: Observation, error: ExceptionFacts, message: str, remedy: str) -> Finding:
+        return Finding(message=message, remedy=remedy, site=error.site or reading.place(seen, "loss"),
+                       evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
+
+
+class TargetShape(Check):
+    """The target's shape does not fit the output, or fits only by broadcasting.
+
+    `(N, 1)` against `(N,)` compares every prediction with every target: N x N pairs, and the model learns the mean.
+    Sources: NumPy docs, Broadcasting; the warning of torch.nn.functional.mse_loss.
+    """
+
+    code: ClassVar[str] = "L203"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L202",)
+
+    _RAISED = (r"[Tt]arget size \(torch\.Size\(.*\)\).* (same as|different to) (the )?input size", r"multi-target not supported",
+               r"Expected input batch_size \(\d+\) to match target batch_size", r"Expected target size \[",
+               r"The size of tensor a \(\d+\) must match the size of tensor b", r"Incompatible shapes: \[",
+               r"Shapes \(.*\) and \(.*\) are incompatible",
+               r"`logits` and `labels` must have the same shape", r"logits and labels must have the same first dimension",
+               r"`labels\.shape` must equal `logits\.shape`", r"`target` and `output` must have the same (rank|shape)",
+               r"`output` must have rank \(ndim\) `target\.ndim - 1`")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the shapes of loss calls (PyTorch, where broadcasting is silent) and from exceptions of a loss."""
+        error = reading.matching(seen, *self._RAISED, within=_IN_LOSS, stages=("loss",))
+        if error is not None and "/metrics/" not in error.message and not any("/metrics/" in path for path, _, _ in error.frames):
+            return Finding(message="The target's shape does not fit the output.", remedy=self._remedy(error.message),
+                           site=error.site or reading.place(seen, "loss"),
+                           evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
+        if seen.framework in reading.KERAS:
+            return None  # Keras puts (N, 1) and (N,) in line before it compares
+        for call in seen.loss_calls:
+            shape = _grown(call)
+            if shape is None or call.inputs is None or call.target is None:
+                continue
+            pairs, rows = math.prod(shape), max(math.prod(call.inputs.shape), math.prod(call.target.shape))
+            fix = "target.unsqueeze(1)" if len(call.inputs.shape) > len(call.target.shape) else "output.squeeze(-1)"
+            return Finding(
+                message=f"Output {_text(call.inputs.shape)} and target {_text(call.target.shape)} are broadcast to {_text(shape)}: the "
+                        "loss "
+                        f"averages {pairs} pairs instead of {rows}, so every prediction is pulled towards every target.",
+                remedy=f"Give both the same shape: `{fix}`.", site=call.site or reading.place(seen, "loss"),
+                evidence=[*_shapes(seen), *[text for text in seen.warnings if "target size" in text][:1]])
+        if not any(call.inputs is not None and call.target is not None for call in seen.loss_calls):
+            raise NotJudged("no loss call with its output and target was seen")
+        return None
+
+    @staticmethod
+    def _remedy(message: str) -> str:
+        if "multi-target" in message:
+            return "Class ids are one number a row: `labels = labels.squeeze(-1)` (or `labels.argmax(-1)` where rows are one-hot)."
+        if "Expected target size" in message:
+            return "PyTorch wants the classes on axis 1: `loss(logits.transpose(1, 2), targets)`, or flatten both: `logits.flatten(0, 1)`."
+        if "batch_size" in message:
+            return "Output and target have a different number of rows: look for a reshape that mixes the batch with another axis."
+        if re.search(r"ndim - 1|same first dimension", message):
+            return 'The labels are one-hot: use `loss="categorical_crossentropy"`, or pass class ids.'
+        if re.search(r"are incompatible|same rank", message):
+            return 'The labels are class ids: use a sparse loss (`loss="sparse_categorical_crossentropy"`), or give the model one output.'
+        return "Give output and target the same shape: `output.squeeze(-1)`, or `labels.unsqueeze(-1)`."
+
+
+def _grown(call: LossCall) -> tuple[int, ...] | None:
+    """The shape that broadcasting makes of output and target, where it is larger than both and neither is a single number."""
+    if call.name in {*_CLASS_LOSSES, "categorical", "model", "other"} or call.inputs is None or call.target is None:
+        return None
+    left, right = call.inputs.shape, call.target.shape
+    sizes = math.prod(left), math.prod(right)
+    if left == right or min(sizes) <= 1:
+        return None
+    width = max(len(left), len(right))
+    axes = list(zip((1,) * (width - len(left)) + left, (1,) * (width - len(right)) + right, strict=True))
+    if any(a != b and 1 not in (a, b) for a, b in axes):
+        return None
+    shape = tuple(max(a, b) for a, b in axes)
+    return shape if math.prod(shape) > max(sizes) else None
+
+
+def _problem(seen: Observation) -> str:
+    named = seen.model.problem_type if seen.model else None
+    return "classes" if named in {None, "single_label_classification"} else str(named)
+
+
+def _outside(label: Any, classes: int | None, ignored: set[int]) -> bool:
+    return _whole(label) and classes is not None and label not in ignored and not 0 <= label < classes
+
+
+def _whole(label: Any) -> bool:
+    return isinstance(label, int | float) and math.isfinite(label) and float(label).is_integer()
+
+
+def _counts(labels: Counter[Any]) -> str:
+    return ", ".join(f"{label} x {count}" for label, count in sorted(labels.items(), key=lambda item: str(item[0]))[:8]) or "none"
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return str(tuple(shape)).replace(" ", "").replace(",", ", ").replace(", )", ",)")
+
+
+def _shapes(seen: Observation) -> list[str]:
+    call = next((c for c in seen.loss_calls if c.inputs is not None and c.target is not None), None)
+    if call is None or call.inputs is None or call.target is None:
+        return []
+    return [f"{call.name}: output {_text(call.inputs.shape)} {call.inputs.dtype}, target {_text(call.target.shape)} {call.target.dtype}"]
+
+
+def _of(error: ExceptionFacts | None) -> Site | None:
+    return error.site if error else None
+
+
+def _telling(message: str) -> str:
+    """The line of a message that says what went wrong; a graph's error has it after the quoted frames."""
+    marks = (*_OUT_OF_RANGE, *_ONE_HOT, *_INDEXED, *LabelDtype._IDS, *LabelDtype._FLOATS, *TargetShape._RAISED)
+    lines = [line.strip() for line in message.splitlines()]
+    return reading.first_line(next((line for line in lines if any(re.search(mark, line) for mark in marks)), message))

@@ -1,0 +1,221 @@
+"""The number that a loss gives: at the start, in proportion, and whether it is one at all."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any, ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import BadBirth, LossCall, Observation, Site
+
+_SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}
+_DROWNED = 50.0
+
+
+class InitialLoss(Check):
+    """The initial loss is far above that of a uniform guess.
+
+    An untrained head knows nothing, so a cross entropy over k classes begins near ln k. Far above it, the head is drawn too
+    wide or the loss is computed wrongly, and training first has to unlearn.
+    Source: Karpathy, A Recipe for Training Neural Networks ("verify loss @ init").
+    """
+
+    code: ClassVar[str] = "L204"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L202", "L203", "L205", "L206", "L208", "L209", "L210", "D108")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the probe's initial loss against ln k, only for a plain mean cross entropy over a freshly drawn head."""
+        loss = seen.probes.initial_loss
+        call = next((c for c in seen.loss_calls if c.name in {"cross_entropy", "nll", "sparse_categorical", "categorical", "model"}), None)
+        if loss is None or call is None or seen.task != "classification":
+            raise NotJudged("the untrained model's loss was not probed, or it is no cross entropy over classes")
+        if len(seen.loss_terms) > 1 or any(c.weighted or c.smoothing or c.reduction == "sum" for c in seen.loss_calls):
+            raise NotJudged("weights, smoothing, a sum or several terms: ln k is no measure of this loss")
+        model = seen.model
+        fresh = model is not None and (model.fresh_head is True or (model.fresh_head is None and model.pretrained is False))
+        classes = reading.class_units(seen, call)
+        if not fresh or classes is None or classes < 2 or model is None:
+            raise NotJudged("the head may have been trained before, so its loss may be anything")
+        if any(t.maximum is not None and t.minimum is not None and max(t.maximum, -t.minimum) > 20 and t.integral is not True
+               for batch in seen.batches for t in batch.columns.values()):
+            raise NotJudged("inputs of a large scale explain a large initial loss")
+        chance = math.log(classes)
+        if not math.isfinite(loss) or (loss <= 3 * chance) or loss - chance <= 3:
+            return None
+        pairs = reading.probe_pairs(seen)
+        if reading.script_learns(seen) or any(reading.learned(own) and reading.start_and_end(own.losses)[1] < chance for own, _ in pairs):
+            return None  # a wide start that is unlearnt at once harms nothing
+        output = call.inputs or model.output
+        spread = [f"Logits range from {output.minimum:.3g} to {output.maximum:.3g}."] if output and output.minimum is not None and (
+            output.maximum is not None) else []
+        return Finding(
+            message=f"Before any step the loss is {loss:.3g}; guessing evenly among {classes} classes costs ln {classes} = {chance:.3g}.",
+            remedy="Look at how the head is drawn and how its output is scaled: the default initialisation "
+                   "(`head.reset_parameters()`), or `torch.nn.init.normal_(head.weight, std=0.02)`, starts near ln k.",
+            site=reading.place(seen, "output", "model", "loss"), evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows."])
+
+
+class DrownedTerm(Check):
+    """One term of a summed loss drowns another.
+
+    Where losses of different scales are added as they are, the gradient is that of the larger one, and the other is not learnt.
+    Source: Kendall, Gal, Cipolla, Multi-Task Learning Using Uncertainty to Weigh Losses (2018).
+    """
+
+    code: ClassVar[str] = "L207"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L208", "L209")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges only two supervised terms, by value and by gradient, and only where the smaller one does not improve meanwhile."""
+        terms: dict[str, list[dict[str, Any]]] = {}
+        for term in seen.loss_terms:
+            key = f"{term.get('name', 'other')}@{term['line']}" if term.get("line") else str(term.get("name", "other"))
+            terms.setdefault(key, []).append(term)
+        if len(terms) < 2:
+            return None
+        if reading.several_models(seen):
+            raise NotJudged("several models are trained against each other; their terms are balanced on purpose")
+        sizes = {key: statistics.median(values) for key, found in terms.items() if key.split("@")[0] in _SUPERVISED
+                 if (values := [abs(v) for v in reading.finite(t.get("value") for t in found)])}
+        if len(sizes) < 2:
+            return None
+        large, small = max(sizes, key=lambda k: sizes[k]), min(sizes, key=lambda k: sizes[k])
+        if sizes[small] == 0 or sizes[large] < _DROWNED * sizes[small]:
+            return None
+        gradients = {key: statistics.median(values) for key in (large, small)
+                     if (values := reading.finite(t.get("gradient_norm") for t in terms[key]))}
+        if len(gradients) < 2:
+            raise NotJudged(f"{large} is {sizes[large] / sizes[small]:.0f} x {small}, but their gradients were not measured")
+        if gradients[large] < _DROWNED * gradients[small]:
+            return None
+        values = reading.finite(t.get("value") for t in terms[small])
+        if len(values) < 5:
+            raise NotJudged("too few steps to see whether the smaller term is learnt all the same")
+        start, end = reading.start_and_end(values)
+        if end < 0.9 * start:
+            return None
+        line = terms[small][0].get("line")
+        site = reading.place(seen, "loss")
+        factor = gradients[large] / gradients[small]
+        return Finding(
+            message=f"Two losses are added, and {large.split('@')[0]} drowns {small.split('@')[0]}: its value is {sizes[large]:.3g} "
+                    "against "
+                    f"{sizes[small]:.3g}, its gradient {factor:.0f} times as large.",
+            remedy=f"Bring the terms to one scale before adding: standardise the target of the larger one, or weigh it "
+                   f"(`loss = small + {sizes[small] / sizes[large]:.1g} * large`).",
+            site=Site(file=site.file, line=int(line)) if site and line and site.line != line else site,
+            evidence=[f"The smaller term went from {start:.3g} to {end:.3g} in {len(values)} steps."])
+
+
+class SumInsteadOfMean(Check):
+    """The loss is a sum over rows where a mean was meant.
+
+    Gradients then grow with the batch, and a learning rate that suits a mean is too large by that factor.
+    Sources: PyTorch docs, reduction; Goyal et al., Accurate, Large Minibatch SGD (2017).
+    """
+
+    code: ClassVar[str] = "L208"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L210")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges `reduction="sum"` only together with harm: the script's own rate fails, and a smaller one learns."""
+        for call in seen.loss_calls:
+            rows = _rows(call)
+            if call.reduction != "sum" or rows < 2 or call.name == "kl" or self._divided(seen, call, rows):
+                continue
+            better = reading.better_smaller_rate(seen)
+            if better is None:
+                if not reading.probe_pairs(seen):
+                    raise NotJudged("the loss is summed over rows, but whether that harms was not probed")
+                return None
+            own, other = better
+            return Finding(
+                message=f"The loss is summed over {rows} rows instead of averaged, which makes each step {rows} times as large; at this "
+                        "learning rate it does not train.",
+                remedy='`reduction="mean"` (the default), or divide the sum by the number of rows.',
+                site=call.site or reading.place(seen, "loss", "compile"), evidence=[
+                    f"One batch's loss is {call.value:.4g}, {call.value / rows:.4g} a row." if call.value is not None else "",
+                    f"As it is, {reading.describe(own)}.", f"With smaller steps, {reading.describe(other)}."])
+        if not seen.loss_calls:
+            raise NotJudged("no loss call was seen")
+        return None
+
+    @staticmethod
+    def _divided(seen: Observation, call: LossCall, rows: int) -> bool:
+        """Whether what was differentiated is smaller than the sum: the script divides by itself."""
+        step = next((s.loss for s in seen.steps if s.loss is not None and s.step >= call.step), None)
+        return step is not None and call.value is not None and abs(step) < 0.5 * abs(call.value) and rows > 2
+
+
+class NotANumber(Check):
+    """The loss becomes NaN or infinite.
+
+    Named is the place where finite numbers went in and others came out first; everything after it is contagion.
+    Source: PyTorch docs, Anomaly Detection; the course's step "which rows have a NaN loss".
+    """
+
+    code: ClassVar[str] = "L209"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L206", "L208", "L210", "G306")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from losses that are no numbers; a lone bad gradient is what mixed precision scales away."""
+        step = reading.turned_bad(seen)
+        call = next((c for c in seen.loss_calls if c.value is not None and not math.isfinite(c.value)), None)
+        weights = [p.name for p in seen.model.parameters if p.bad] if seen.model else []
+        birth = self._first(seen)
+        error = reading.matching(seen, r"returned nan values in its \d+th output", r"[Ii]nput contains NaN", r"contains? nan values")
+        if step is None and call is None and not weights and (birth is None or birth.what not in {"loss", "weight"}):
+            return None if error is None else self._finding(seen, birth, f"{error.type}: {reading.first_line(error.message)}", error.site)
+        first = birth.step if birth else step.step if step else 1
+        better = reading.better_smaller_rate(seen)
+        if first > 1 and better is not None and (birth is None or birth.what in {"weight", "gradient", "loss"}):
+            raise NotJudged(f"the numbers run away at this learning rate and not at {better[1].learning_rate:g}: see S401")
+        when = f"step {step.step}" if step else f"step {call.step}" if call else f"step {first}"
+        return self._finding(seen, birth, f"The loss is no number any more at {when}", reading.place(seen, "loss"))
+
+    @staticmethod
+    def _first(seen: Observation) -> BadBirth | None:
+        """The earliest birth; within a step, in the order that data takes."""
+        order = {"input": 0, "activation": 1, "loss": 2, "gradient": 3, "weight": 4}
+        return min(seen.births, key=lambda birth: (birth.step, order[birth.what]), default=None)
+
+    def _finding(self, seen: Observation, birth: BadBirth | None, what: str, site: Site | None) -> Finding:
+        losses = reading.observed_losses(seen)
+        curve = [f"Losses: {', '.join(f'{loss:.3g}' for loss in losses[:8])}"] if losses else []
+        if birth is None:
+            return Finding(message=f"{what}; where it is born was not seen.", site=site, evidence=curve,
+                           remedy="Run once with `torch.autograd.set_detect_anomaly(True)` (TensorFlow: "
+                                  "`tf.debugging.enable_check_numerics()`).")
+        rows = f", rows {', '.join(map(str, birth.rows[:8]))}" if birth.rows else ""
+        labels = f" with the labels {sorted(set(map(str, birth.row_labels)))[:8]}" if birth.row_labels else ""
+        remedies = {
+            "input": f"The data itself holds NaN or infinity in `{birth.name}`: drop or fill those rows (`numpy.isfinite`, `df.dropna()`).",
+            "activation": f"Guard what `{birth.name}` computes: no division by zero, `log(x + 1e-8)`, `sqrt(x + 1e-8)`, or a stable "
+                          "form such as `log_softmax`.",
+            "loss": "Guard the loss: use the form that takes logits, or clamp what goes into `log` and into denominators (`x + 1e-8`).",
+            "gradient": f"The value of `{birth.name}` is finite but its derivative is not (square root or norm at 0, `where` over a NaN): "
+                        "add 1e-8 inside the root, or clamp before it.",
+            "weight": f"The step itself made `{birth.name}` infinite: lower the learning rate or clip gradients "
+                      "(`torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`).",
+        }
+        return Finding(message=f"{what}. It is born at step {birth.step} in the {birth.what} `{birth.name}`{rows}{labels}: finite "
+                               "numbers go "
+                               "in, others come out." if birth.what != "input" else
+                               f"{what}. It comes with the data: the input `{birth.name}`{rows} holds NaN or infinity at step "
+                               f"{birth.step}.",
+                       remedy=remedies[birth.what], site=birth.site or site, evidence=curve)
+
+
+def _rows(call: LossCall) -> int:
+    """Rows over which a loss is reduced: the target's elements for class ids, the first axis otherwise."""
+    facts = call.target or call.inputs
+    if facts is None or not facts.shape:
+        return 1
+    return math.prod(facts.shape) if call.name in {"cross_entropy", "nll", "sparse_categorical"} and facts.integral else facts.shape[0]

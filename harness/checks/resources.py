@@ -1,0 +1,149 @@
+"""Memory: what does not fit, and what grows."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import ExceptionFacts, Observation
+
+_UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_WIDTHS = {"float": 4,
+           "float32": 4, "half": 2, "float16": 2, "bfloat16": 2, "double": 8, "float64": 8, "int32": 4, "int64": 8, "int8": 1, "bool": 1}
+
+
+class OutOfMemory(Check):
+    """Memory runs out.
+
+    Activations grow with batch size and sequence length (attention with its square), weights and optimizer state do not.
+    Sources: PyTorch docs, CUDA memory management; Hugging Face docs, Model training anatomy.
+    """
+
+    code: ClassVar[str] = "R601"
+    stage: ClassVar[Stage] = "resources"
+    requires: ClassVar[tuple[str, ...]] = ("L203", "G308", "R602")
+
+    _MESSAGES = (r"DefaultCPUAllocator: can't allocate memory", r"DefaultCPUAllocator: not enough memory", r"CUDA out of memory",
+                 r"(MPS|XPU|HIP) .*out of memory", r"OOM when allocating tensor", r"std::bad_alloc", r"Unable to allocate .* for an array",
+                 r"Dst tensor is not initialized", r"failed to allocate memory|[Oo]ut of memory (while|trying to) allocat",
+                 r"RESOURCE_EXHAUSTED|CUDA error: out of memory")
+    _CLASSES = ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError", "_ArrayMemoryError")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the exceptions of allocators, whatever the stage they came out of."""
+        error = self._error(seen)
+        if error is None:
+            return None
+        wanted = seen.memory.requested or requested_bytes(error.message)
+        batch = next((loader.batch_size for loader in seen.loaders if loader.role == "train" and loader.batch_size), None)
+        if batch is None and seen.batches:
+            batch = max((t.shape[0] for t in seen.batches[-1].columns.values() if t.shape), default=None)
+        asked = f" when {_size(wanted)} more were asked for" if wanted else ""
+        evidence = [f"{error.type}: {reading.first_line(_telling(error.message, self._MESSAGES))}"]
+        memory = seen.memory
+        for name, size in (("weights", memory.weights), ("peak before", memory.peak), ("budget", memory.budget)):
+            evidence += [f"{name}: {_size(size)}"] if size else []
+        longest = max((b.longest for b in seen.batches if b.longest), default=None)
+        if batch:
+            evidence.append(f"batch of {batch} rows" + (f", up to {longest} tokens each" if longest else ""))
+        return Finding(message=f"Memory ran out{asked}" + (f", with {batch} rows in a batch." if batch else "."),
+                       remedy=self._remedy(seen, batch), site=error.site or reading.place(seen, "loss", "fit", "step"), evidence=evidence)
+
+    def _error(self, seen: Observation) -> ExceptionFacts | None:
+        for error in reading.raised(seen):
+            if error.type in self._CLASSES or set(error.bases) & set(self._CLASSES) or any(
+                    re.search(pattern, error.message) for pattern in self._MESSAGES):
+                return error
+        return None
+
+    @staticmethod
+    def _remedy(seen: Observation, batch: int | None) -> str:
+        fits = seen.probes.fits_batch_size
+        if batch == 1:
+            return ("One row is too much already: shorten rows (`max_length`), recompute activations "
+                    "(`model.gradient_checkpointing_enable()`), "
+                    "or take a smaller model.")
+        if fits is not None and fits < 1:
+            return "Not even one row fits: take a smaller model, shorter rows (`max_length`), or a machine with more memory."
+        size = fits if fits is not None else batch // 2 if batch else None
+        how = f"a batch of {size} fits by estimate" if fits is not None else "halve the batch until it fits"
+        if size is None:
+            return "Halve the batch until it fits; is another process (a notebook that is still open) holding memory?"
+        times = max(1, round(batch / size)) if batch else 1
+        if seen.framework in reading.KERAS:
+            return f"Batch size {size} instead of {batch} ({how}): `batch_size={size}`."
+        if seen.trainer:
+            return (f"`per_device_train_batch_size={size}, gradient_accumulation_steps={times}` keeps the effective batch of {batch} "
+                    f"({how}).")
+        return f"`DataLoader(..., batch_size={size})`, stepping every {times} batches to keep the effective batch ({how})."
+
+
+class MemoryGrows(Check):
+    """Memory grows with each step.
+
+    Sources: PyTorch docs, FAQ ("my model reports out of memory"); Python docs, tracemalloc.
+    """
+
+    code: ClassVar[str] = "R602"
+    stage: ClassVar[Stage] = "resources"
+    requires: ClassVar[tuple[str, ...]] = ("G308",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges the slope over the last steps against the peak; caches fill in the first ones."""
+        growth, peak, steps = seen.memory.growth_per_step, seen.memory.peak, len(seen.steps)
+        if growth is None or peak is None:
+            raise NotJudged("memory was not measured over the steps")
+        if growth < 2**20:
+            return None
+        if steps < 30:
+            raise NotJudged("too few steps to tell growth from caches that fill")
+        if growth * steps < 0.25 * peak:
+            return None
+        return Finding(message=f"Memory grows by {_size(growth)} with every step: {_size(growth * steps)} in the {steps} steps that were "
+                               "watched, of "
+                               f"a peak of {_size(peak)}.",
+                       remedy="Look for what is kept from step to step: outputs or losses in a list "
+                              "(`outputs.append(x.detach().cpu())`), hooks "
+                              "that are added again, a cache without a limit.",
+                       site=reading.place(seen, "carried", "loss", "step", "backward", "fit"), evidence=[])
+
+
+def requested_bytes(message: str) -> int | None:
+    """How much an allocator was asked for, read from its message.
+
+    >>> requested_bytes("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1073741824 bytes.")
+    1073741824
+    >>> requested_bytes("CUDA out of memory. Tried to allocate 2.50 GiB."), requested_bytes("std::bad_alloc")
+    (2684354560, None)
+    >>> requested_bytes("OOM when allocating tensor with shape[2048,4,128,128] and type float on /job:localhost")
+    536870912
+    """
+    match = re.search(r"tried to allocate (\d+) bytes", message)
+    if match:
+        return int(match[1])
+    match = re.search(r"(?:Tried|Unable) to allocate ([\d.]+) ?([KMGT]?i?B)", message)
+    if match:
+        return int(float(match[1]) * _UNITS.get(match[2].upper(), 1))
+    match = re.search(r"allocating tensor with shape\[([\d,]+)\] and type (\w+)", message)
+    if match:
+        size = _WIDTHS.get(match[2], 4)
+        for part in match[1].split(","):
+            size *= int(part or 1)
+        return size
+    return None
+
+
+def _size(number: float | None) -> str:
+    value = float(number or 0)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return f"{value:.3g} TiB"
+
+
+def _telling(message: str, patterns: tuple[str, ...]) -> str:
+    return next((line.strip() for line in message.splitlines() if any(re.search(p, line) for p in patterns)), message)

@@ -1,0 +1,255 @@
+"""The optimizer's step: its rate, what it holds, and what is done before it."""
+
+from __future__ import annotations
+
+import statistics
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import CurveFacts, Observation, StepFacts
+
+# What keeps a loss up and is no matter of the rate.
+_CAUSES = ("L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306", "G307",
+           "G308", "S403", "S404", "S405")
+
+
+class RateTooHigh(Check):
+    """The learning rate is too high for this model.
+
+    Measured, not looked up: on copies of the model, the script's own rate fails on rows that a smaller one learns.
+    Sources: Smith, Cyclical Learning Rates (2017), range test; Mosbach et al., On the Stability of Fine-tuning BERT (2021).
+    """
+
+    code: ClassVar[str] = "S401"
+    stage: ClassVar[Stage] = "step"
+    requires: ClassVar[tuple[str, ...]] = _CAUSES
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from probes at the script's own rate and at smaller ones."""
+        _can_be_judged(seen)
+        if reading.script_learns(seen):
+            return None
+        better = reading.better_smaller_rate(seen)
+        if better is None:
+            return None
+        own, other = better
+        factor = own.learning_rate / other.learning_rate
+        return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too high for this model: it does not learn, "
+                               "and at "
+                               f"{other.learning_rate:g} ({factor:g} times less) it does.",
+                       remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
+                       evidence=_evidence(seen, better))
+
+
+class RateTooLow(Check):
+    """The learning rate is too low: weights hardly move.
+
+    Measured, not looked up: on copies of the model, the script's own rate leaves the loss where it is, and a rate far above it learns.
+    Source: Smith, Cyclical Learning Rates (2017), range test.
+    """
+
+    code: ClassVar[str] = "S402"
+    stage: ClassVar[Stage] = "step"
+    requires: ClassVar[tuple[str, ...]] = (*_CAUSES, "S401")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""
+        _can_be_judged(seen)
+        if reading.script_learns(seen):
+            return None
+        better = reading.better_larger_rate(seen)
+        if better is None:
+            return None
+        own, other = better
+        start, end = reading.start_and_end(own.losses)
+        if abs(start - end) > 0.02 * abs(start):
+            return None  # it moves: slow is not wrong
+        if seen.optimizer is not None and seen.optimizer.scheduled:
+            raise NotJudged("a schedule changes the rate, and the first steps may be a warm-up")
+        ratios = reading.finite(p.update_ratio for p in seen.model.parameters if p.trainable) if seen.model else []
+        ratio = statistics.median(ratios) if ratios else None
+        pairs = [others for first, others in reading.probe_pairs(seen) if first is own]
+        tenfold = [c for others in pairs for c in others if own.learning_rate < c.learning_rate <= 11 * own.learning_rate]
+        if ratio is not None and ratio >= 1e-5:
+            return None
+        if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):
+            raise NotJudged("ten times the rate learns as well: it may only be slow")
+        moved = [f"The first step changes a typical weight by {ratio:.0e} of its size."] if ratio is not None else []
+        return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too low for this model: the loss stays where "
+                               "it is, "
+                               f"and at {other.learning_rate:g} it falls.",
+                       remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
+                       evidence=[*_evidence(seen, better), *moved])
+
+
+class GradientsNotZeroed(Check):
+    """`zero_grad()` is missing, or in the wrong place: gradients of earlier steps are still there.
+
+    PyTorch adds to `.grad`; without zeroing, each step follows the sum of all gradients so far. Accumulation on purpose calls
+    backward() several times, steps, and zeroes.
+    Source: PyTorch docs, Zeroing out gradients.
+    """
+
+    code: ClassVar[str] = "S403"
+    stage: ClassVar[Stage] = "step"
+    requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G304", "G308")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the gradients that are there before a step's first backward pass, over all steps."""
+        if seen.framework in reading.KERAS:
+            return None
+        if reading.several_models(seen):
+            raise NotJudged("several models take steps; gradients of one loss may lie on another's weights by design")
+        wiped = self._wiped(seen)
+        if wiped is not None:
+            return wiped
+        later = [(before, step) for before, step in zip(seen.steps, seen.steps[1:], strict=False) if step.gradients_before is not None]
+        if len(later) < 3:
+            raise NotJudged("fewer than three steps whose gradients were measured")
+        if not all(self._carried(before, step) for before, step in later):
+            return None
+        outside = [p for p in seen.model.parameters if p.trainable and p.in_optimizer is False and p.gradient_norm] if seen.model else []
+        if outside and not all(self._same(before, step) for before, step in later):
+            raise NotJudged("weights outside the optimizer keep their gradients, which does no harm")
+        norms = [step.gradient_norm for step in seen.steps if step.gradient_norm is not None]
+        shown = [f"Gradient norm before each step: {', '.join(f'{norm:.3g}' for norm in norms[:8])}"] if norms else []
+        first = later[0][1]
+        return Finding(
+            message=f"Gradients are never zeroed: before the backward pass of step {first.step} a gradient of norm "
+                    f"{first.gradients_before:.3g} "
+                    f"is still there, and so in all {len(later)} steps that followed.",
+            remedy="Call `optimizer.zero_grad()` once per step, after `optimizer.step()` or before `loss.backward()`; check that it is "
+                   "this "
+                   "optimizer's, and this model's.",
+            site=reading.place(seen, "zero_grad", "step", "backward", "optimizer"), evidence=shown)
+
+    @staticmethod
+    def _carried(before: StepFacts, step: StepFacts) -> bool:
+        """Whether most of the last step's gradient is still there at this one."""
+        if step.gradients_before is None or step.gradients_before <= 0 or not step.backwards:
+            return False
+        return before.gradient_norm is None or step.gradients_before >= 0.5 * before.gradient_norm
+
+    @staticmethod
+    def _same(before: StepFacts, step: StepFacts) -> bool:
+        return before.gradient_norm is not None and step.gradients_before is not None and (
+            abs(step.gradients_before - before.gradient_norm) <= 0.01 * before.gradient_norm)
+
+    @staticmethod
+    def _wiped(seen: Observation) -> Finding | None:
+        """zero_grad() between backward() and step(): gradients came, and are gone when the optimizer looks."""
+        steps = [s for s in seen.steps if s.backwards]
+        weights = [p for p in seen.model.parameters if p.trainable and p.in_optimizer is not False] if seen.model else []
+        came = any(p.gradient_norm for p in weights)
+        if len(steps) < 3 or not came or any(s.gradient_norm is None or s.gradient_norm > 0 for s in steps):
+            return None
+        if any(p.moved for p in weights):
+            return None
+        return Finding(message=f"Gradients are zeroed between backward() and step(): in all {len(steps)} steps nothing was left to step "
+                               "along.",
+                       remedy="Move `optimizer.zero_grad()` behind `optimizer.step()`, or before `loss.backward()`.",
+                       site=reading.place(seen, "zero_grad", "step", "backward"), evidence=["Gradient norm at the step: 0"])
+
+
+class NoStep(Check):
+    """`optimizer.step()` is never called, although gradients are computed.
+
+    Source: PyTorch docs, Optimizing model parameters.
+    """
+
+    code: ClassVar[str] = "S404"
+    stage: ClassVar[Stage] = "step"
+    requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G308")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges many backward passes, an optimizer that never steps, and weights that do not move otherwise."""
+        if seen.steps or not seen.backward_without_step:
+            return None
+        if seen.exception is not None:
+            raise NotJudged("the script ended before it could step")
+        moved = [p.moved for p in seen.model.parameters if p.moved is not None] if seen.model else []
+        if any(moved):
+            return None  # moved by hand, as in a first tutorial
+        if seen.optimizer is None and not moved:
+            raise NotJudged("no optimizer was seen: gradients may be what the script is after")
+        if seen.backward_without_step < 2 or (seen.stopped != "finished" and seen.backward_without_step < 100):
+            raise NotJudged("too few backward passes to tell a missing step from gradient accumulation")
+        return Finding(message=f"{seen.backward_without_step} backward passes and not one optimizer step: the weights stay as they were "
+                               "drawn.",
+                       remedy="Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
+                       site=reading.place(seen, "backward", "optimizer", "loss"), evidence=_losses(seen))
+
+
+class OtherWeights(Check):
+    """The optimizer holds other weights than the model that is trained.
+
+    Made before the model was replaced, copied, or given a new head, it goes on stepping the old ones.
+    Source: PyTorch docs, torch.optim ("constructing it").
+    """
+
+    code: ClassVar[str] = "S405"
+    stage: ClassVar[Stage] = "step"
+    requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G304", "S404")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges what the optimizer holds, and that the weights it lacks get gradients and do not move."""
+        optimizer, model = seen.optimizer, seen.model
+        if optimizer is None or model is None or optimizer.held is None:
+            raise NotJudged("what the optimizer holds was not seen")
+        if reading.several_models(seen):
+            raise NotJudged("several models take steps")
+        if not seen.steps:
+            return None
+        wanted = [p for p in model.parameters if p.trainable]
+        left = [p for p in wanted if p.in_optimizer is False and not p.moved and p.gradient_norm]
+        remedy = "Make the optimizer last, after the model has its final layers and device: `optimizer = ...(model.parameters(), lr=...)`."
+        site = reading.place(seen, "optimizer", "model", "step")
+        if optimizer.held == 0 and wanted and not any(p.moved for p in wanted):
+            return Finding(message=f"The optimizer holds none of the {len(wanted)} weights of the model that is trained"
+                                   + (f"; its {optimizer.foreign} belong to something else." if optimizer.foreign else "."),
+                           remedy=remedy, site=site, evidence=[f"No weight moved in {len(seen.steps)} steps.", *_losses(seen)])
+        if optimizer.foreign and left:
+            names = ", ".join(p.name for p in left[:6])
+            return Finding(message=f"{len(left)} of {len(wanted)} trainable weights are not in the optimizer, which holds "
+                                   f"{optimizer.foreign} "
+                                   "that the model does not have: layers were replaced after it was made.",
+                           remedy=remedy, site=site, evidence=[f"Left out, with gradients that nobody uses: {names}"])
+        return None
+
+
+def _can_be_judged(seen: Observation) -> None:
+    """Raises `NotJudged` where there are no probes to compare."""
+    if reading.several_models(seen):
+        raise NotJudged("several models are trained against each other; no single loss has to fall")
+    if not reading.probe_pairs(seen):
+        why = next(iter(seen.probes.skipped.values()), "no steps were tried at other learning rates")
+        raise NotJudged(f"the learning rate was not probed: {why}")
+
+
+def _hidden(seen: Observation) -> str:
+    optimizer = seen.optimizer
+    if optimizer is None or not (optimizer.by_name or optimizer.rate_given is False):
+        return ""
+    named = f'the string "{optimizer.kind.lower()}"' if optimizer.by_name else f"{optimizer.kind} without a rate"
+    return f" (the default that {named} takes unasked)"
+
+
+def _set_rate(seen: Observation, rate: float) -> str:
+    kind = seen.optimizer.kind if seen.optimizer and seen.optimizer.kind else "Adam"
+    if seen.framework in reading.KERAS:
+        return f"Give it yourself: `model.compile(optimizer=keras.optimizers.{kind}(learning_rate={rate:g}), ...)`."
+    if seen.trainer:
+        return f"`TrainingArguments(..., learning_rate={rate:g})`."
+    return f"`torch.optim.{kind}(model.parameters(), lr={rate:g})`."
+
+
+def _evidence(seen: Observation, better: tuple[CurveFacts, CurveFacts]) -> list[str]:
+    own, other = better
+    return [f"Probe, {reading.describe(own)}", f"Probe, {reading.describe(other)}", *_losses(seen)]
+
+
+def _losses(seen: Observation) -> list[str]:
+    losses = reading.observed_losses(seen)
+    return [f"The script's own losses: {', '.join(f'{loss:.3g}' for loss in losses[:: max(1, len(losses) // 8)])}"] if losses else []

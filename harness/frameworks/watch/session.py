@@ -1,0 +1,224 @@
+"""One watched script: its record, its budget, and the hooks that are set for it and taken away again.
+
+A framework's watcher hangs its hooks on the session; a hook reads and writes the record and never breaks the script: whatever goes wrong in
+it is noted, and the script's own call goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import wrapt
+
+from harness.catalog.schema import STAGES, Stage
+from harness.checks.observation import Observation, Site
+from harness.frameworks.watch import exceptions
+from harness.frameworks.watch.patches import Patches
+from harness.frameworks.watch.sites import Sites
+
+T = TypeVar("T")
+_VERSIONED = ("torch", "transformers", "tensorflow", "tf_keras", "keras", "datasets", "evaluate", "accelerate", "numpy", "sklearn")
+# Module whose import makes a watcher useful -> where the watcher is. Each is looked for only then.
+_WATCHERS = {
+    "torch": "harness.frameworks.watch.torch_watch:TorchWatcher",
+    "tf_keras": "harness.frameworks.watch.keras_watch:KerasWatcher",
+    "keras": "harness.frameworks.watch.keras_watch:KerasWatcher",
+}
+_WARNINGS = 30
+
+
+class Enough(BaseException):
+    """Ends a script that has been watched long enough. No `Exception`, so that a script's own handlers let it through."""
+
+
+@dataclass(frozen=True)
+class WatchBudget:
+    """`seconds` of training to be watched, probes included; `steps` of it in full; `probe_seconds` for all probes together.
+
+    `linger_seconds`: how long a script may go on after its steps, with its training loaders cut short, to come to its evaluation.
+    """
+
+    seconds: float = 20.0
+    steps: int = 60
+    probe_seconds: float = 6.0
+    linger_seconds: float = 6.0
+
+
+class Watcher(Protocol):
+    """A framework's part of a session. Made when the framework is first imported."""
+
+    def attach(self, module: Any) -> None:
+        """Hook the framework; `module` is the one whose import was seen. Called once for each of the watcher's modules."""
+
+    def finish(self, error: BaseException | None) -> None:
+        """The script is over and the hooks are gone: complete the record."""
+
+
+class WatchSession:
+    """Watches one script. `attach`, run the script, `detach`, `finish`."""
+
+    def __init__(self, script_path: Path | str, budget: WatchBudget | None = None) -> None:
+        self.script = Path(script_path)
+        self.budget = budget or WatchBudget()
+        self.observation = Observation(script=str(script_path))
+        self.sites = Sites(script_path)
+        self.patches = Patches()
+        self.stopping: str | None = None
+        self.module_at_fault: dict[str, Any] = {}
+        self._watchers: dict[str, Watcher] = {}
+        self._hooks: list[tuple[str, Callable[[Any], None]]] = []
+        self._on = False
+        self._paused = 0
+        self._process = os.getpid()
+        self._thread = threading.get_ident()
+        self._begun: float | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether a hook has to look: attached, not inside a probe, and neither a forked worker nor a helper thread."""
+        return self._on and not self._paused and os.getpid() == self._process and threading.get_ident() == self._thread
+
+    def attach(self) -> None:
+        """Start watching: frameworks that are imported already are hooked now, the others when the script imports them."""
+        self._on = True
+        for name in _WATCHERS:
+            self.when_imported(name, lambda module, name=name: self._start(name, module))
+
+    def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
+        """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""
+
+        def guarded(module: Any) -> None:
+            if self._on:
+                with self.quiet(f"hooking {name}"):
+                    hook(module)
+
+        self._hooks.append((name, guarded))
+        wrapt.register_post_import_hook(guarded, name)
+
+    def _start(self, name: str, module: Any) -> None:
+        where, _, cls = _WATCHERS[name].partition(":")
+        if _WATCHERS[name] not in self._watchers:
+            try:
+                made = getattr(importlib.import_module(where), cls)(self)
+            except ModuleNotFoundError as error:
+                if error.name != where:
+                    raise
+                return
+            self._watchers[_WATCHERS[name]] = made
+        self._watchers[_WATCHERS[name]].attach(module)
+
+    def detach(self) -> None:
+        """Take every hook away."""
+        self._on = False
+        self.patches.undo()
+        _forget_import_hooks(self._hooks)
+        self._hooks = []
+
+    def finish(self, error: BaseException | None) -> Observation:
+        """The completed record of a script that ended with `error` (None: by itself). Detaches first."""
+        self.detach()
+        seen = self.observation
+        seen.stopped = _how_it_ended(error, self.stopping, trained=bool(seen.steps or seen.loss_calls))
+        if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
+            with self.quiet("the exception"):
+                seen.exception = exceptions.facts(error, self.sites, self.module_at_fault)
+                self.reach(seen.exception.stage)
+        for watcher in self._watchers.values():
+            with self.quiet(f"finishing {type(watcher).__name__}"):
+                watcher.finish(error)
+        seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
+        return seen
+
+    # What hooks use
+
+    @contextlib.contextmanager
+    def quiet(self, what: str) -> Iterator[None]:
+        """Keep a mistake of the watching from the script: it is noted instead. `Enough` passes."""
+        try:
+            yield
+        except Exception as error:
+            self.warn(f"watching failed at {what}: {type(error).__name__}: {error}"[:300])
+
+    def safely(self, what: str, function: Callable[..., T], *args: Any) -> T | None:
+        """`function(*args)`, or None and a note where it failed."""
+        try:
+            return function(*args)
+        except Exception as error:
+            self.warn(f"watching failed at {what}: {type(error).__name__}: {error}"[:300])
+            return None
+
+    def warn(self, text: str) -> None:
+        """Note something in the record, once."""
+        if len(self.observation.warnings) < _WARNINGS and text not in self.observation.warnings:
+            self.observation.warnings.append(text)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """No hook looks inside: for probes."""
+        self._paused += 1
+        try:
+            yield
+        finally:
+            self._paused -= 1
+
+    def reach(self, stage: Stage) -> None:
+        """The script has come to a stage."""
+        if STAGES.index(stage) > STAGES.index(self.observation.reached):
+            self.observation.reached = stage
+
+    def site(self, name: str, place: Site | None = None) -> Site | None:
+        """Remember where something was done first; returns the place."""
+        found = place or self.sites.here()
+        if found is not None:
+            self.observation.sites.setdefault(name, found)
+        return found
+
+    def training_begins(self) -> None:
+        """The clock of the budget starts with the first training step."""
+        if self._begun is None:
+            self._begun = time.monotonic()
+
+    @property
+    def watched_seconds(self) -> float:
+        """Since training began; 0 before."""
+        return 0.0 if self._begun is None else time.monotonic() - self._begun
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.watched_seconds > self.budget.seconds
+
+    def enough(self, why: str) -> None:
+        """End the script. Raises `Enough`; to be called from a hook that the script itself runs through."""
+        self.stopping = self.stopping or why
+        raise Enough(self.stopping)
+
+
+def _how_it_ended(error: BaseException | None, stopping: str | None, *, trained: bool) -> str:
+    if isinstance(error, SystemExit):
+        return "exit"
+    if error is not None and not isinstance(error, Enough):
+        return "exception"
+    return stopping or ("finished" if trained else "never trained")
+
+
+def _forget_import_hooks(hooks: list[tuple[str, Callable[[Any], None]]]) -> None:
+    """wrapt offers no way to take a hook back, so its table is cleaned by hand, and its finder goes when the table is empty."""
+    table = wrapt.importer._post_import_hooks
+    with wrapt.importer._post_import_hooks_lock:
+        for name, hook in hooks:
+            if hook in table.get(name, ()):
+                table[name].remove(hook)
+                if not table[name]:
+                    del table[name]
+        if not any(table.values()):
+            sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, wrapt.importer.ImportHookFinder)]
+            wrapt.importer._post_import_hooks_init = False

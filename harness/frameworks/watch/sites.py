@@ -1,0 +1,73 @@
+"""Where in the user's own code something happened."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import sysconfig
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from harness.checks.observation import Site
+
+_HARNESS = str(Path(__file__).resolve().parents[2])
+_LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+Place = tuple[str, int, str]
+
+
+class Sites:
+    """Tells the user's own frames, the script's file and modules beside it, from those of libraries and of the harness."""
+
+    def __init__(self, script: Path | str) -> None:
+        self._script = str(script)
+        self._folder = str(Path(script).resolve().parent) + "/"
+        self._own: dict[str, bool] = {self._script: True}
+
+    def is_own(self, filename: str) -> bool:
+        """Whether a code object's file is the user's."""
+        known = self._own.get(filename)
+        if known is None:
+            known = self._own[filename] = self._look(filename)
+        return known
+
+    def _look(self, filename: str) -> bool:
+        if filename.startswith("<"):
+            return False
+        path = str(Path(filename).resolve())
+        if path == str(Path(self._script).resolve()):
+            return True
+        foreign = path.startswith((_HARNESS + "/", *_LIBRARIES)) or "/site-packages/" in path or "/dist-packages/" in path
+        return path.startswith(self._folder) and not foreign
+
+    def place(self, skip: Any = None) -> Place | None:
+        """File, line and function of the innermost own frame; cheap.
+
+        `skip`: an object under construction, whose own `__init__` frames are passed over, so that the place is where it is built.
+        """
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            if self.is_own(code.co_filename) and not (skip is not None and _constructs(frame, skip)):
+                return code.co_filename, frame.f_lineno, code.co_name
+            frame = frame.f_back
+        return None
+
+    def here(self, skip: Any = None) -> Site | None:
+        """The innermost own frame as a `Site`, None where no own code is running."""
+        return site(self.place(skip))
+
+
+def _constructs(frame: FrameType, made: Any) -> bool:
+    code = frame.f_code
+    if not code.co_argcount or code.co_name not in ("__init__", "__post_init__"):
+        return False
+    return frame.f_locals.get(code.co_varnames[0]) is made
+
+
+def site(place: Place | None) -> Site | None:
+    """A place with its source line."""
+    if place is None:
+        return None
+    return Site(file=place[0], line=place[1], source=linecache.getline(place[0], place[1]).strip(), function=place[2])

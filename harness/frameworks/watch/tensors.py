@@ -1,0 +1,101 @@
+"""Tensors and arrays as facts. Nothing here waits for a device: a tensor that is not on the CPU gives its shape and type only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.checks.observation import TensorFacts
+
+_SAMPLE = 1 << 16
+_ROWS = 64
+_TOLERANCE = 1e-3
+
+
+def is_tensor(value: Any) -> bool:
+    """A torch tensor, without importing torch."""
+    return hasattr(value, "grad_fn") and hasattr(value, "device")
+
+
+def array(value: Any) -> np.ndarray[Any, Any] | None:
+    """The values on the CPU as numpy has them (float32 for the kinds it lacks); None for tensors elsewhere and what is no array."""
+    if is_tensor(value):
+        if value.device.type != "cpu" or value.layout.__str__() != "torch.strided":
+            return None
+        plain = value.detach()
+        if plain.dtype.is_floating_point and plain.element_size() != 4 and plain.element_size() != 8:
+            plain = plain.float()
+        return np.asarray(plain.resolve_conj().resolve_neg().numpy())
+    if value is None:
+        return None
+    if hasattr(value, "numpy") and not isinstance(value, np.ndarray):
+        value = value.numpy()
+    return value if isinstance(value, np.ndarray | np.generic) else None
+
+
+def facts(value: Any, *, values: bool = True) -> TensorFacts | None:
+    """Facts of a tensor or array, None where it is neither. `values`: also its range, which means reading it.
+
+    Ranges of more than 65536 elements are those of an even sample; rows with a NaN or infinity are looked for in all of them.
+    """
+    if is_tensor(value):
+        seen = TensorFacts(shape=tuple(value.shape), dtype=str(value.dtype).rpartition(".")[2], device=value.device.type,
+                           requires_grad=bool(value.requires_grad))
+    elif hasattr(value, "shape") and hasattr(value, "dtype"):
+        seen = TensorFacts(shape=tuple(int(size) for size in value.shape), dtype=getattr(value.dtype, "name", str(value.dtype)))
+    else:
+        return None
+    if values:
+        fill(seen, value)
+    return seen
+
+
+def fill(seen: TensorFacts, value: Any) -> None:
+    """Add the values' range to facts of a tensor that can be read now."""
+    data = array(value)
+    if data is None or data.dtype.kind not in "iufb" or data.size == 0:
+        return
+    floating = data.dtype.kind == "f"
+    flat = data.reshape(-1) if data.size <= _SAMPLE else data.reshape(-1)[:: data.size // _SAMPLE]
+    finite = flat[np.isfinite(flat)] if floating else flat
+    if finite.size:
+        wide = finite.astype(np.float64)
+        seen.minimum, seen.maximum = float(wide.min()), float(wide.max())
+        seen.mean, seen.std = float(wide.mean()), float(wide.std())
+        seen.integral = not floating or bool((finite == np.floor(finite)).all())
+    if not floating:
+        return
+    seen.bad_rows = bad_rows(data)
+    if not seen.bad_rows and data.ndim >= 2 and data.shape[-1] > 1 and data.size <= 16 * _SAMPLE and seen.minimum is not None:
+        assert seen.maximum is not None
+        if seen.minimum >= 0 and seen.maximum <= 1 + _TOLERANCE:
+            seen.rows_sum_to_one = bool((np.abs(data.sum(-1, dtype=np.float64) - 1) < _TOLERANCE).all())
+        elif seen.maximum <= _TOLERANCE:
+            seen.log_probabilities = bool((np.abs(np.exp(data.astype(np.float64)).sum(-1) - 1) < _TOLERANCE).all())
+
+
+def bad_rows(data: np.ndarray[Any, Any]) -> list[int]:
+    """Rows (first axis) that hold a NaN or infinity, at most 64."""
+    if data.ndim == 0:
+        return [] if np.isfinite(data) else [0]
+    # A sum is not finite when a term is not: one pass without a mask for the usual case.
+    with np.errstate(all="ignore"):
+        if np.isfinite(data.sum(dtype=np.float64)):
+            return []
+    rows = ~np.isfinite(data.reshape(len(data), -1)).all(1)
+    return [int(row) for row in np.flatnonzero(rows)[:_ROWS]]
+
+
+def whole_labels(value: Any, limit: int = 512) -> list[Any] | None:
+    """Labels of the rows where a tensor or array holds one whole number a row, else None."""
+    data = array(value)
+    if data is None:
+        return None
+    if data.ndim == 2 and data.shape[1] == 1:
+        data = data[:, 0]
+    if data.ndim != 1 or data.dtype.kind not in "iufb" or not data.size:
+        return None
+    if data.dtype.kind == "f" and not (np.isfinite(data).all() and (data == np.floor(data)).all()):
+        return None
+    return [int(label) for label in data[:limit]]

@@ -1,0 +1,107 @@
+"""A batch as facts: its columns, its labels, and its texts where a tokenizer is at hand."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.checks.observation import BatchFacts, TensorFacts
+from harness.frameworks.watch import tensors
+
+LABELS = ("labels", "label", "label_ids", "targets", "target", "y")
+_TEXTS = 4
+_COLUMNS = 24
+
+
+def columns_of(batch: Any) -> dict[str, Any]:
+    """The parts of a batch by name; positions as names where it is a sequence, `0` where it is one tensor."""
+    if isinstance(batch, Mapping) or (hasattr(batch, "keys") and hasattr(batch, "__getitem__")):
+        return {str(key): batch[key] for key in list(batch.keys())[:_COLUMNS]}
+    if isinstance(batch, list | tuple):
+        found: dict[str, Any] = {}
+        for number, part in enumerate(batch[:_COLUMNS]):
+            if isinstance(part, Mapping):
+                found |= {str(key): value for key, value in part.items()}
+            else:
+                found[str(number)] = part
+        return found
+    return {"0": batch}
+
+
+def labels_in(batch: Any) -> Any:
+    """The labels of a batch: under one of their usual names, or the last of at least two parts. None where there are none."""
+    columns = columns_of(batch)
+    for name in LABELS:
+        if name in columns:
+            return columns[name]
+    if isinstance(batch, list | tuple) and len(batch) > 1 and tensors.is_tensor(batch[-1]):
+        return batch[-1]
+    return None
+
+
+def named(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What a model is called with, by the names of its `forward`'s parameters."""
+    try:
+        names = [name for name in inspect.signature(module.forward).parameters if name != "self"]
+    except (TypeError, ValueError):
+        names = []
+    names += [str(number) for number in range(len(names), len(args))]
+    found: dict[str, Any] = {}
+    for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
+        if isinstance(value, Mapping):
+            found |= {str(key): item for key, item in value.items()}
+        elif value is not None:
+            found[name] = value
+    return found
+
+
+def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
+    """Facts of a batch; decoded with the first of the tokenizers whose vocabulary the ids fit."""
+    columns = columns_of(batch)
+    seen = BatchFacts()
+    for name, value in columns.items():
+        fact = tensors.facts(value)
+        if fact is None and isinstance(value, list | tuple):
+            fact = TensorFacts(shape=(len(value),), dtype=f"list of {type(value[0]).__name__}" if value else "list")
+        if fact is not None:
+            seen.columns[name] = fact
+    labels = labels_in(batch)
+    if labels is not None:
+        seen.labels = tensors.whole_labels(labels)
+    seen.inputs_key = inputs_key(columns, labels)
+    seen.has_attention_mask = "attention_mask" in columns if "input_ids" in columns else None
+    ids = columns.get("input_ids")
+    data = tensors.array(ids) if ids is not None else None
+    if data is not None and data.ndim == 2:
+        seen.longest = int(data.shape[1])
+        tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
+        if tokenizer is not None:
+            _read_texts(seen, data, columns.get("attention_mask"), tokenizer)
+    return seen
+
+
+def inputs_key(columns: dict[str, Any], labels: Any) -> str | None:
+    """The part of a batch that a model works on: under one of the usual names, else the first tensor that is not the labels."""
+    for name in ("input_ids", "pixel_values", "input_values", "input_features"):
+        if name in columns:
+            return name
+    return next((name for name, value in columns.items() if value is not labels and tensors.is_tensor(value)), None)
+
+
+def _read_texts(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, tokenizer: Any) -> None:
+    seen.texts = [str(tokenizer.decode(row, skip_special_tokens=False))[:400] for row in ids[:_TEXTS].tolist()]
+    pad, unknown = tokenizer.pad_token_id, getattr(tokenizer, "unk_token_id", None)
+    special = {number for number in tokenizer.all_special_ids if number != unknown}
+    plain = ~np.isin(ids, list(special))
+    if unknown is not None and plain.any():
+        seen.unknown_share = float((ids[plain] == unknown).mean())
+    if pad is None or pad == getattr(tokenizer, "eos_token_id", None):
+        return
+    padding = ids == pad
+    seen.has_padding = bool(padding.any())
+    shown = tensors.array(mask) if mask is not None else None
+    if shown is not None and shown.shape == ids.shape:
+        seen.padding_masked = bool((shown[padding] == 0).all())

@@ -1,0 +1,133 @@
+"""Calls of modules: which models run, from outside the outermost one, where they were built, and where an exception came through."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.sites import Place
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+
+@dataclass
+class RootCall:
+    """One call of a model from outside every other model. `held_out`: its batch came from a loader that is not the training one."""
+
+    module: Any
+    training: bool
+    grad: bool
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    place: Place | None = None
+    loader: Any = None
+    output: Any = None
+    labels: list[Any] | None = field(default=None)
+
+
+class Calls:
+    """Wraps `nn.Module.__call__` and `nn.Module.__init__`."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self.inside = False
+        self._built: dict[int, tuple[Any, Place | None]] = {}
+        self._has_weights: dict[int, tuple[Any, bool]] = {}
+
+    def attach(self) -> None:
+        module = self._watch.torch.nn.Module
+        self._watch.session.patches.replace(module, "__call__", self._wrap_call)
+        self._watch.session.patches.replace(module, "__init__", self._wrap_init)
+
+    def _wrap_init(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(module: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active:
+                session.safely("a module's construction", self._remember, module)
+            original(module, *args, **kwargs)
+
+        return __init__
+
+    def _remember(self, module: Any) -> None:
+        if id(module) not in self._built or self._built[id(module)][0]() is not module:
+            self._built[id(module)] = (weakref.ref(module), self._watch.session.sites.place(skip=module))
+
+    def place_of(self, module: Any) -> Place | None:
+        """Where a module was built."""
+        known = self._built.get(id(module))
+        return known[1] if known and known[0]() is module else None
+
+    def all_built(self) -> list[Any]:
+        """The modules that were built since watching began and still live, oldest first."""
+        return [module for ref, _ in self._built.values() if (module := ref()) is not None]
+
+    def is_model(self, module: Any) -> bool:
+        """Whether a module has weights; losses, activations and the like have none and are looked through."""
+        known = self._has_weights.get(id(module))
+        if known is None or known[0]() is not module:
+            has = next(iter(module.parameters()), None) is not None
+            # A lazy or still empty container may get weights later, so only a yes is kept.
+            known = (weakref.ref(module), has)
+            if has:
+                self._has_weights[id(module)] = known
+        return known[1]
+
+    def _wrap_call(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if self.inside:
+                try:
+                    return original(module, *args, **kwargs)
+                except BaseException as error:
+                    self._at_fault(module, args, kwargs, error)
+                    raise
+            if not session.active or not self.is_model(module):
+                return original(module, *args, **kwargs)
+            return self._root(original, module, args, kwargs)
+
+        return __call__
+
+    def _root(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+        watch = self._watch
+        session = watch.session
+        call = RootCall(module, bool(module.training), watch.torch.is_grad_enabled(), args, kwargs)
+        watch.before_root(call)
+        suspended = watch.tape.suspend()
+        self.inside = True
+        try:
+            output = original(module, *args, **kwargs)
+        except BaseException as error:
+            self._at_fault(module, args, kwargs, error, root=module)
+            raise
+        finally:
+            self.inside = False
+            if suspended:
+                watch.tape.resume()
+        call.output = output
+        session.safely("a forward pass", watch.after_root, call)
+        return output
+
+    def _at_fault(self, module: Any, args: Any, kwargs: Any, error: BaseException, root: Any = None) -> None:
+        session = self._watch.session
+        if not session.active:
+            return
+        known = session.module_at_fault
+        with session.quiet("a module's exception"):
+            if known.get("error") is not error:
+                given = [*args, *kwargs.values()]
+                known.clear()
+                known.update(error=error, target=module, module=f"{type(module).__name__}({_arguments(module)})",
+                             inputs=[fact for value in given if (fact := tensors.facts(value)) is not None])
+            if root is not None and known.get("target") is not None:
+                name = next((name for name, found in root.named_modules() if found is known["target"]), "")
+                known["module"] = f"{name or 'model'}: {known['module']}"
+                known["target"] = None
+
+
+def _arguments(module: Any) -> str:
+    return str(module.extra_repr())[:120]

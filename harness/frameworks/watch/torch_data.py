@@ -1,0 +1,234 @@
+"""Loaders and batches: what is iterated, in which order, and what comes out."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import LoaderFacts
+from harness.frameworks.watch import tensors, torch_batches, torch_datasets
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_BATCHES = 4
+_ORDERED = 4096
+_KEPT_BYTES = 32 << 20
+
+
+@dataclass
+class Loader:
+    """A loader that is iterated. `since`: batches of the running iteration; `labels` of the rows in the order they came."""
+
+    loader: Any
+    facts: LoaderFacts
+    place: Place | None
+    role: str | None = None
+    batches: int = 0
+    since: int = 0
+    labels: list[Any] = field(default_factory=list)
+    iterator: Any = None
+    passes: int = 0
+
+
+class Data:
+    """Wraps the construction of a `DataLoader` and the `__next__` of its iterators."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._loaders: dict[int, Loader] = {}
+        self.current: Loader | None = None
+        self.training_loader: Loader | None = None
+        self.batch: Any = None
+        self.batch_labels: list[Any] | None = None
+        self.trained_rows: list[Any] = []
+        self._described: Any = None
+        self.tokenizers: list[Any] = []
+        self._rows: list[tuple[Any, Any]] = []
+        self._known_rows: set[int] = set()
+        self._kept = 0
+        self._trainer_facts: dict[str, LoaderFacts] = {}
+
+    def attach(self) -> None:
+        from torch.utils.data import dataloader
+
+        patches = self._watch.session.patches
+        patches.replace(dataloader.DataLoader, "__init__", self._wrap_init)
+        patches.replace(dataloader._BaseDataLoaderIter, "__init__", self._wrap_iterator)
+        patches.replace(dataloader._BaseDataLoaderIter, "__next__", self._wrap_next)
+
+    def _wrap_init(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active and id(loader) not in self._places:
+                place = session.sites.place(skip=loader)
+                self._places[id(loader)] = (weakref.ref(loader), place)
+                session.safely("a loader's construction", session.site, "loader", site(place))
+            original(loader, *args, **kwargs)
+
+        return __init__
+
+    def _wrap_iterator(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(iterator: Any, loader: Any) -> None:  # noqa: N807
+            original(iterator, loader)
+            if session.active:
+                session.safely("a loader", self._begins, iterator, loader)
+
+        return __init__
+
+    def _begins(self, iterator: Any, loader: Any) -> None:
+        known = self._loaders.get(id(loader))
+        if known is None:
+            place = self._places.get(id(loader), (None, None))[1]
+            known = self._loaders[id(loader)] = Loader(loader, torch_datasets.loader_facts(loader), place)
+            known.facts.site = site(place)
+            if len(self._loaders) <= 8:
+                self._watch.seen.loaders.append(known.facts)
+        known.passes += 1
+        known.since = 0
+        known.iterator = weakref.ref(iterator)
+
+    def _wrap_next(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            if not session.active:
+                return original(iterator)
+            known = next((found for found in self._loaders.values() if found.iterator is not None and found.iterator() is iterator), None)
+            if session.out_of_time:
+                session.enough("time")
+            session.reach("batch")
+            if known is not None and self._cut_short(known):
+                raise StopIteration
+            batch = original(iterator)
+            if known is not None:
+                session.safely("a batch", self._came, known, batch)
+            return batch
+
+        return __next__
+
+    def _cut_short(self, known: Loader) -> bool:
+        """Whether a training loader's iteration ends here: all steps were watched, and the script is to come to its evaluation.
+
+        Evaluation loaders are never cut: what a script does with all of its predictions may need all of them.
+        """
+        watch = self._watch
+        if watch.in_full or known is not self.training_loader or watch.trainers.training or known.since < 1:
+            return False
+        self._watch.evaluations.may_end()
+        if watch.seen.truncated_at is None:
+            watch.seen.truncated_at = len(watch.seen.steps)
+        return True
+
+    def _came(self, known: Loader, batch: Any) -> None:
+        known.batches += 1
+        known.since += 1
+        self.current, self.batch = known, batch
+        if known is not self.training_loader and self._watch.steps.steps:
+            self._watch.tape.clear()
+        self.batch_labels = None
+        found = torch_batches.labels_in(batch)
+        if found is not None:
+            self.batch_labels = tensors.whole_labels(found)
+            if len(known.labels) < _ORDERED:
+                known.labels += self.batch_labels or []
+        first = sum(1 for other in self._loaders.values() if other.batches) == 1
+        if self.training_loader is None and not self._watch.evaluating and first:
+            self._describe(batch, self._watch.seen.batches)
+        elif known is self.training_loader:
+            self._describe(batch, self._watch.seen.batches)
+        elif len(self._watch.seen.eval_batches) < _BATCHES:
+            self._describe(batch, self._watch.seen.eval_batches)
+
+    def _describe(self, batch: Any, into: list[Any]) -> None:
+        if len(into) < _BATCHES:
+            into.append(torch_batches.facts(batch, self.tokenizers))
+            self._described = batch
+
+    def columns_of_trainer(self, facts: LoaderFacts) -> None:
+        """What a Trainer drops of a dataset, known before its loader is iterated (and if it never is)."""
+        self._trainer_facts[facts.role] = facts
+        if not any(other.role == facts.role and other.kind == "Trainer" for other in self._watch.seen.loaders):
+            self._watch.seen.loaders.append(facts)
+
+    def given_to_model(self, call: RootCall) -> None:
+        """Describe what a model is given where no loader made it."""
+        call.labels = self.batch_labels
+        seen = self._watch.seen
+        if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
+            seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
+
+    def trained_on(self) -> None:
+        """A loss goes backward: the loader whose batch came last is the training loader."""
+        current = self.current
+        if current is None or self._watch.evaluating:
+            return
+        if self.training_loader is None:
+            self.training_loader = current
+        current.role = "train"
+        self.trained_rows += self.batch_labels or []
+        if self.batch_labels is not None and self._kept < _KEPT_BYTES:
+            self._keep(self.batch, self.batch_labels)
+        self.batch_labels = None
+
+    def _keep(self, batch: Any, labels: list[Any]) -> None:
+        """Rows of the training batches with their labels, for the baseline."""
+        columns = torch_batches.columns_of(batch)
+        data = tensors.array(columns.get(torch_batches.inputs_key(columns, torch_batches.labels_in(batch)) or ""))
+        if data is None or len(data) != len(labels) or data.ndim < 1:
+            return
+        mask = tensors.array(columns.get("attention_mask"))
+        self._kept += data.nbytes
+        for number, label in enumerate(labels):
+            row = data[number]
+            if mask is not None and mask.shape == data.shape:
+                row = row[mask[number] != 0]
+            key = hash((row.tobytes(), row.shape))
+            if key not in self._known_rows:  # a row seen twice would be learnt from itself
+                self._known_rows.add(key)
+                self._rows.append((row.copy(), label))
+
+    def rows_seen(self) -> tuple[str, list[Any], Any]:
+        """`tokens` or `numbers`; the rows; their labels."""
+        whole = bool(self._rows) and self._rows[0][0].dtype.kind in "iu"
+        shape = self._rows[0][0].shape if self._rows else ()
+        rows = [(row, label) for row, label in self._rows if whole or row.shape == shape]
+        return ("tokens" if whole else "numbers"), [row for row, _ in rows], np.array([label for _, label in rows])
+
+    def finish(self) -> None:
+        """Complete the loaders' facts."""
+        training = self.training_loader
+        for known in self._loaders.values():
+            facts = known.facts
+            if known.role == "train" or (training is None and known is next(iter(self._loaders.values()))):
+                facts.role = "train"
+            else:
+                facts.role = "eval"
+                facts.same_as_train = training is not None and known.loader.dataset is training.loader.dataset
+            self._join(facts)
+            if known.labels:
+                facts.label_counts = facts.label_counts or {str(label): count for label, count in Counter(known.labels).most_common(200)}
+                same = sum(a == b for a, b in zip(known.labels, known.labels[1:], strict=False))
+                facts.ordered_rows = len(known.labels)
+                facts.label_runs = same / (len(known.labels) - 1) if len(known.labels) > 1 else None
+
+    def _join(self, facts: LoaderFacts) -> None:
+        """One record for what a Trainer said of a dataset and its loader showed."""
+        said = self._trainer_facts.pop(facts.role, None)
+        if said is None:
+            return
+        facts.columns, facts.dropped_columns = said.columns, said.dropped_columns
+        facts.label_column, facts.label_names = said.label_column, said.label_names
+        facts.label_counts = said.label_counts or facts.label_counts
+        if said in self._watch.seen.loaders:
+            self._watch.seen.loaders.remove(said)

@@ -1,0 +1,108 @@
+"""What is under a loader: the dataset, its order, its columns and labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from harness.checks.observation import LoaderFacts
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.torch_batches import LABELS
+
+_CHEAP_ROWS = 200_000
+_CLASSES = 1000
+
+
+def loader_facts(loader: Any) -> LoaderFacts:
+    """Facts of a `DataLoader` that can be had without iterating it."""
+    dataset = loader.dataset
+    facts = LoaderFacts(kind=type(loader).__name__, dataset_kind=type(dataset).__name__, batch_size=loader.batch_size,
+                        rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), collator=_name(loader.collate_fn))
+    try:
+        _describe_dataset(facts, dataset)
+    except Exception:  # noqa: BLE001 - a user's dataset may refuse anything
+        return facts
+    return facts
+
+
+def _length(value: Any) -> int | None:
+    try:
+        return len(value)
+    except Exception:  # noqa: BLE001 - iterable datasets have none, and raise what they like
+        return None
+
+
+def _name(collate: Any) -> str | None:
+    inner = getattr(collate, "data_collator", None)  # the Trainer's own, around the user's
+    if inner is not None:
+        return _name(inner)
+    return getattr(collate, "__name__", None) or type(collate).__name__
+
+
+def shuffled(loader: Any) -> bool | None:
+    """Whether a loader's order is random, None where its sampler does not tell."""
+    from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
+
+    sampler: Any = getattr(loader, "batch_sampler", None) or getattr(loader, "sampler", None)
+    for _ in range(4):
+        if isinstance(sampler, RandomSampler | SubsetRandomSampler | WeightedRandomSampler):
+            return True
+        if isinstance(sampler, SequentialSampler):
+            return False
+        if hasattr(sampler, "shuffle") and isinstance(sampler.shuffle, bool):
+            return sampler.shuffle
+        if type(sampler).__name__ == "LengthGroupedSampler":
+            return True
+        inner = getattr(sampler, "sampler", None) or getattr(sampler, "batch_sampler", None)
+        if inner is None or inner is sampler:
+            return None
+        sampler = inner
+    return None
+
+
+def _describe_dataset(facts: LoaderFacts, dataset: Any) -> None:
+    if hasattr(dataset, "column_names") and hasattr(dataset, "features"):
+        describe_hf(facts, dataset)
+        return
+    labels = _labels(dataset)
+    if labels is not None:
+        facts.label_counts = count(labels)
+
+
+def describe_hf(facts: LoaderFacts, dataset: Any) -> None:
+    """Columns, label column, label names and counts of a `datasets.Dataset`."""
+    names = dataset.column_names
+    facts.columns = list(names or [])
+    facts.label_column = next((name for name in LABELS if name in facts.columns), None)
+    if facts.label_column is None or not dataset.features:
+        return
+    facts.label_names = list(getattr(dataset.features[facts.label_column], "names", None) or [])
+    rows = _length(dataset)
+    if rows is not None and rows <= _CHEAP_ROWS:
+        values = dataset.with_format("numpy").select_columns([facts.label_column])[:][facts.label_column]
+        whole = tensors.whole_labels(values, limit=_CHEAP_ROWS)
+        facts.label_counts = count(whole) if whole else {}
+
+
+def _labels(dataset: Any) -> list[Any] | None:
+    """The labels of all rows where a dataset keeps them at hand: tensors, targets of image sets, subsets of these."""
+    indices = getattr(dataset, "indices", None)
+    if indices is not None and hasattr(dataset, "dataset"):
+        whole = _labels(dataset.dataset)
+        return None if whole is None else [whole[int(index)] for index in list(indices)[:_CHEAP_ROWS]]
+    parts = getattr(dataset, "tensors", None)
+    if isinstance(parts, tuple) and len(parts) > 1:
+        found: Any = parts[-1]
+    else:
+        found = next((vars(dataset)[name] for name in ("targets", "labels", "y", "target") if name in getattr(dataset, "__dict__", {})), None)
+    if isinstance(found, list | tuple) and found and isinstance(found[0], int):
+        return list(found[:_CHEAP_ROWS])
+    if found is None or isinstance(found, list | tuple):
+        return None
+    return tensors.whole_labels(found, limit=_CHEAP_ROWS)
+
+
+def count(labels: list[Any]) -> dict[str, int]:
+    """How often each label occurs; empty where there are too many kinds for classes."""
+    counted = Counter(labels)
+    return {str(label): number for label, number in sorted(counted.items())} if len(counted) <= _CLASSES else {}

@@ -1,0 +1,181 @@
+"""Evaluations: forwards that no backward pass follows, and metric calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import MetricFacts
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_METRICS = 20
+_SCORES = ("accuracy_score", "balanced_accuracy_score", "f1_score", "precision_score", "recall_score", "roc_auc_score", "matthews_corrcoef",
+           "average_precision_score", "log_loss", "mean_squared_error", "mean_absolute_error", "r2_score", "cohen_kappa_score")
+
+
+class Evaluations:
+    """Wraps metric calls; forwards are told by the watcher."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._seen = watch.seen.evaluation
+        self._predicted: Counter[int] = Counter()
+        self._referenced: Counter[int] = Counter()
+        self._rows = 0
+        self._training_mode = False
+        self._inside = False
+        self._evaluated_after_training = False
+
+    def attach(self) -> None:
+        session = self._watch.session
+        session.when_imported("evaluate.module", self._hook_evaluate)
+        session.when_imported("sklearn.metrics", self._hook_sklearn)
+
+    # Forwards
+
+    def trained(self, calls: list[RootCall]) -> None:
+        """Forwards that a backward pass follows."""
+        for call in calls:
+            self._seen.training_forwards += 1
+            self._seen.training_in_eval_mode += not call.training
+
+    def forward(self, call: RootCall) -> None:
+        """A forward that no backward pass follows."""
+        watch = self._watch
+        if not watch.steps.backwards and not watch.evaluating and call.grad:
+            return  # before any training it may be a trial
+        held_out = bool(watch.evaluating or (call.loader is not None and call.loader is not watch.data.training_loader))
+        stochastic = watch.seen.model is not None and watch.seen.model.stochastic
+        if watch.seen.evaluation.site is None:
+            self._seen.site = site(call.place)
+        self._seen.forwards += 1
+        self._seen.with_gradients += call.grad
+        self._seen.in_training_mode += bool(call.training and stochastic and held_out)
+        self._training_mode = self._training_mode or (call.training and stochastic)
+        self._evaluated_after_training = bool(watch.seen.steps)
+        watch.session.reach("evaluation")
+        self._count(call)
+
+    def _count(self, call: RootCall) -> None:
+        output = self._watch.losses.output_of([call])
+        if output is None or output.dim() != 2 or output.shape[1] < 2 or not self._watch.on_cpu(output) or output.shape[1] > 1000:
+            return
+        predicted = output.detach().argmax(-1).tolist()
+        self._predicted.update(predicted)
+        self._rows += len(predicted)
+        if call.labels is not None and len(call.labels) == len(predicted):
+            self._referenced.update(call.labels)
+
+    def training_resumes(self) -> None:
+        """A loss goes backward: an evaluation, if there was one, is over."""
+        self._flush()
+
+    def may_end(self) -> None:
+        """All steps were watched and a training pass begins again. Raises `Enough` where an evaluation has been seen."""
+        session = self._watch.session
+        if self._evaluated_after_training:
+            session.enough("enough steps")
+
+    def _flush(self) -> None:
+        if self._rows and len(self._seen.metrics) < _METRICS:
+            correct = {}
+            self._seen.metrics.append(MetricFacts(
+                name="forward", predicted_counts=_texts(self._predicted), reference_counts=_texts(self._referenced), values=correct,
+                site=self._seen.site))
+        self._predicted, self._referenced, self._rows = Counter(), Counter(), 0
+
+    # Metrics
+
+    def _hook_evaluate(self, module: Any) -> None:
+        self._watch.session.patches.replace(module.EvaluationModule, "compute", self._wrap_compute)
+
+    def _hook_sklearn(self, module: Any) -> None:
+        for name in _SCORES:
+            if hasattr(module, name):
+                self._watch.session.patches.replace(module, name, self._wrap_score)
+
+    def _wrap_compute(self, original: Any) -> Any:
+        def compute(metric: Any, *args: Any, **kwargs: Any) -> Any:
+            """Compute the metric. (evaluate copies this function's code and adds to its docstring, so there must be one.)"""
+            return self._watched(lambda: original(metric, *args, **kwargs), str(getattr(metric, "name", "metric")),
+                                 kwargs.get("predictions"), kwargs.get("references"))
+
+        return compute
+
+    def _wrap_score(self, original: Any) -> Any:
+        def score(*args: Any, **kwargs: Any) -> Any:
+            references = args[0] if args else kwargs.get("y_true")
+            predictions = args[1] if len(args) > 1 else kwargs.get("y_pred", kwargs.get("y_score"))
+            return self._watched(lambda: original(*args, **kwargs), original.__name__, predictions, references)
+
+        return score
+
+    def _watched(self, call: Any, name: str, predictions: Any, references: Any) -> Any:
+        session = self._watch.session
+        if self._inside or not session.active:
+            return call()
+        self._inside = True
+        try:
+            facts = session.safely("a metric", self.describe, name, predictions, references)
+            result = call()
+        finally:
+            self._inside = False
+        if facts is not None:
+            session.safely("a metric's value", _values, facts, result, name)
+        return result
+
+    def describe(self, name: str, predictions: Any, references: Any) -> MetricFacts:
+        """Facts of a metric call, entered before the metric runs, so that one which raises has been described."""
+        watch = self._watch
+        watch.session.reach("evaluation")
+        facts = MetricFacts(name=name, site=watch.session.sites.here())
+        predicted, referenced = _array(predictions), _array(references)
+        if predicted is not None:
+            facts.predictions = tensors.facts(predicted)
+            facts.predicted_counts = _counts(predicted)
+        if referenced is not None:
+            facts.references = tensors.facts(referenced)
+            facts.reference_counts = _counts(referenced)
+        if len(self._seen.metrics) < _METRICS:
+            self._seen.metrics.append(facts)
+        watch.seen.sites.setdefault("metric", facts.site) if facts.site else None
+        return facts
+
+    def finish(self) -> None:
+        """The last evaluation."""
+        self._flush()
+
+
+def _array(value: Any) -> Any:
+    if value is None:
+        return None
+    found = tensors.array(value) if not isinstance(value, list | tuple) else None
+    if found is not None:
+        return found
+    try:
+        made = np.asarray(value)
+    except (ValueError, TypeError):
+        return None
+    return made if made.dtype.kind in "iufb" else None
+
+
+def _counts(values: Any) -> dict[str, int]:
+    labels = tensors.whole_labels(values, limit=100_000)
+    counted = Counter(labels or ())
+    return _texts(counted) if len(counted) <= 1000 else {}
+
+
+def _texts(counted: Counter[int]) -> dict[str, int]:
+    return {str(label): number for label, number in sorted(counted.items())}
+
+
+def _values(facts: MetricFacts, result: Any, name: str) -> None:
+    given = result if isinstance(result, dict) else {name: result}
+    facts.values = {str(key): float(value) for key, value in given.items() if np.ndim(value) == 0 and not isinstance(value, str)}

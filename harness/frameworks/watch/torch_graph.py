@@ -1,0 +1,83 @@
+"""Reading autograd graphs: what a tensor came out of, what a loss reaches."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+# Nodes that only rearrange, copy or clip: what is under them is still the same thing.
+_TRANSPARENT = ("View", "Reshape", "Squeeze", "Unsqueeze", "Slice", "Select", "Permute", "Transpose", "TBackward", "Clone", "Copy",
+                "Expand", "Index", "Alias", "Clamp", "Contiguous", "AsStrided", "Narrow", "Split", "Unbind", "Gather")
+_ACTIVATIONS = {"LogSoftmax": "log_softmax", "Softmax": "softmax", "LogSigmoid": "log_sigmoid", "Sigmoid": "sigmoid", "Relu": "relu",
+                "Tanh": "tanh", "Gelu": "gelu", "LeakyRelu": "leaky_relu", "Elu": "elu", "Silu": "silu", "Softplus": "softplus",
+                "HardTanh": "hardtanh", "Threshold": "relu"}
+_SUMS = ("Add", "Sub", "Mul", "Div", "Neg", "Mean", "Sum", "Stack", "Cat", "ToCopy", "Squeeze", "Unsqueeze", "View", "Select", "Unbind",
+         "Clone", "Expand")
+
+
+def activation_under(tensor: Any) -> str | None:
+    """The activation that a tensor is the output of, looked for under rearrangements and under `log`: softmax, sigmoid, relu, ...
+
+    `log` of a softmax counts as log_softmax.
+    """
+    node = tensor.grad_fn
+    logged = False
+    for _ in range(12):
+        if node is None:
+            return None
+        name = node.name()
+        for part, activation in _ACTIVATIONS.items():
+            if name.startswith(part):
+                return f"log_{activation}" if logged and activation in ("softmax", "sigmoid") else activation
+        if name.startswith("Log") and not name.startswith("Logit"):
+            logged = True
+        elif not (name.startswith(_TRANSPARENT) or "Copy" in name or _adds_a_constant(node)):
+            return None
+        node = next((inner for inner, _ in node.next_functions if inner is not None), None)
+    return None
+
+
+def _adds_a_constant(node: Any) -> bool:
+    """`p + 1e-8`: an addition with one differentiable side."""
+    return bool(node.name().startswith("Add") and sum(inner is not None for inner, _ in node.next_functions) == 1)
+
+
+def terms_of(loss: Any, known: dict[Any, Any], limit: int = 200) -> tuple[list[Any], int]:
+    """The known nodes (loss calls, by their `grad_fn`) that a loss is a sum of, and how many other things it sums.
+
+    Walks from the loss down through arithmetic only.
+    """
+    found: list[Any] = []
+    others = 0
+    seen = set()
+    queue = deque([loss.grad_fn])
+    while queue and len(seen) < limit:
+        node = queue.popleft()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if node in known:
+            found.append(known[node])
+            continue
+        if node.name().startswith(_SUMS) or "Copy" in node.name():
+            queue.extend(inner for inner, _ in node.next_functions)
+        else:
+            others += 1
+    return found, others
+
+
+def reached(loss: Any, limit: int = 60_000) -> tuple[list[Any], int]:
+    """The leaf tensors that a loss depends on, and the number of nodes of its graph (the limit at most)."""
+    variables: list[Any] = []
+    seen = set()
+    stack = [loss.grad_fn]
+    while stack and len(seen) < limit:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            variables.append(variable)
+        stack.extend(inner for inner, _ in node.next_functions)
+    return variables, len(seen)

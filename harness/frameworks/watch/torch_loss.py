@@ -1,0 +1,224 @@
+"""Loss functions: what they are given, what they say, and what a backward pass is the sum of."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import LossCall
+from harness.frameworks.watch import tensors, torch_graph
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_NAMES = {
+    "cross_entropy": "cross_entropy", "nll_loss": "nll", "binary_cross_entropy": "bce", "binary_cross_entropy_with_logits": "bce_with_logits",
+    "mse_loss": "mse", "l1_loss": "l1", "smooth_l1_loss": "l1", "huber_loss": "l1", "kl_div": "kl", "hinge_embedding_loss": "hinge",
+    "multi_margin_loss": "hinge", "multilabel_margin_loss": "hinge", "soft_margin_loss": "hinge", "margin_ranking_loss": "hinge",
+    "multilabel_soft_margin_loss": "bce_with_logits", "poisson_nll_loss": "other", "gaussian_nll_loss": "other", "ctc_loss": "other",
+    "cosine_embedding_loss": "other", "triplet_margin_loss": "other", "triplet_margin_with_distance_loss": "other",
+}
+_FULL = 4
+_CALLS = 60
+_PENDING = 16
+_ROWS = 64
+
+
+@dataclass
+class LossRecord:
+    """A loss call with the tensors themselves, held until its backward pass is over."""
+
+    facts: LossCall
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+    inputs: Any
+    target: Any
+    output: Any
+    node: Any
+    place: Place | None
+
+
+class Losses:
+    """Wraps the loss functions of `torch.nn.functional`; the modules of `torch.nn` call these too."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._inside = False
+        self._pending: list[LossRecord] = []
+        self._late: list[tuple[LossCall, Any]] = []
+        self._recorded = 0
+        self.unscaled: dict[int, tuple[Any, Any]] = {}
+
+    def attach(self) -> None:
+        functional = self._watch.torch.nn.functional
+        for name in _NAMES:
+            if hasattr(functional, name):
+                self._watch.session.patches.replace(functional, name, self._wrap)
+        scaler = getattr(self._watch.torch.amp, "GradScaler", None)
+        if scaler is not None:
+            self._watch.session.patches.replace(scaler, "scale", self._wrap_scale)
+
+    def _wrap_scale(self, original: Any) -> Any:
+        def scale(scaler: Any, outputs: Any) -> Any:
+            scaled = original(scaler, outputs)
+            if self._watch.session.active and tensors.is_tensor(scaled):
+                self.unscaled = {id(scaled): (scaled, outputs)}
+            return scaled
+
+        return scale
+
+    def _wrap(self, original: Any) -> Any:
+        session = self._watch.session
+        name = original.__name__
+
+        def loss_function(*args: Any, **kwargs: Any) -> Any:
+            # With a function mode on the stack torch comes back through this very wrapper, so only the outer call counts.
+            if self._inside or not session.active:
+                return original(*args, **kwargs)
+            self._inside = True
+            try:
+                record = session.safely("a loss call", self._begin, name, original, args, kwargs)
+                output = original(*args, **kwargs)
+            finally:
+                self._inside = False
+            if record is not None:
+                session.safely("a loss value", self._end, record, output)
+            return output
+
+        return loss_function
+
+    def _begin(self, name: str, original: Any, args: Any, kwargs: Any) -> LossRecord | None:
+        watch = self._watch
+        if watch.evaluating or not watch.in_full:
+            return None
+        watch.session.reach("loss")
+        bound = inspect.signature(original).bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        inputs, target = given.get("input", given.get("input1", given.get("anchor"))), given.get("target")
+        place = watch.session.sites.place()
+        # Facts are taken before the call, so that a call that raises has been described.
+        full = self._recorded < _FULL
+        self._recorded += 1
+        facts = LossCall(
+            name=_NAMES[name], inputs=tensors.facts(inputs, values=full), target=tensors.facts(target, values=True),
+            reduction=_reduction(given), weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
+            smoothing=float(given.get("label_smoothing") or 0.0), ignore_index=given.get("ignore_index"), site=site(place),
+            step=len(watch.seen.steps) + 1)
+        if tensors.is_tensor(inputs) and full:
+            under = torch_graph.activation_under(inputs)
+            facts.softmaxed_in_model = None if inputs.grad_fn is None else under in ("softmax", "sigmoid", "log_softmax")
+        record = LossRecord(facts, original, given, inputs, target, None, None, place)
+        if facts.site is not None:
+            watch.seen.sites.setdefault("loss", facts.site)
+        self._pending.append(record)
+        if len(self._pending) > _PENDING:
+            self._pending.pop(0)
+        return record
+
+    def _end(self, record: LossRecord, output: Any) -> None:
+        record.output, record.node = output, output.grad_fn
+        if self._watch.on_cpu(output):
+            record.facts.value = float(output.detach().mean()) if output.numel() else None
+        else:
+            self._late.append((record.facts, output.detach().mean()))
+
+    def commit(self, loss: Any, calls: list[RootCall]) -> list[LossRecord]:
+        """The loss calls that lead to a backward pass enter the record. Returns them."""
+        watch = self._watch
+        plain = self.unscaled.get(id(loss), (None, loss))[1]
+        used = [record for record in self._pending if record.node is not None]
+        if len(watch.seen.loss_calls) < _CALLS:
+            watch.seen.loss_calls += [record.facts for record in used]
+        if not used and len(watch.seen.loss_calls) < _FULL:
+            self._own_or_other(plain, calls)
+        first = len(watch.seen.steps) == 0
+        for record in used:
+            value = record.facts.value
+            if first or (value is not None and not math.isfinite(value)):
+                watch.session.safely("row losses", self._rows, record)
+        if len(used) > 1 and len(watch.seen.loss_terms) < 20:
+            watch.session.safely("loss terms", self._terms, plain, used)
+        return used
+
+    def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:
+        """A loss that no function of torch made: the model's own, or arithmetic in the script."""
+        own = any(getattr(call.output, "loss", None) is not None for call in calls)
+        output = self.output_of(calls)
+        facts = LossCall(name="model" if own else "other", inputs=tensors.facts(output) if output is not None else None,
+                         site=self._watch.seen.sites.get("backward"), step=len(self._watch.seen.steps) + 1)
+        if self._watch.on_cpu(loss) and loss.numel() == 1:
+            facts.value = float(loss.detach())
+        self._watch.seen.loss_calls.append(facts)
+
+    def output_of(self, calls: list[RootCall]) -> Any:
+        """The first floating tensor that the last model gave: its `logits`, else the first part."""
+        for call in reversed(calls):
+            logits = getattr(call.output, "logits", None)
+            if tensors.is_tensor(logits):
+                return logits
+            from harness.frameworks.watch import trees
+
+            found = trees.leaves(call.output, tensors.is_tensor)
+            floats = [tensor for tensor in found if tensor.is_floating_point() and tensor.dim() > 0]
+            if floats:
+                return floats[0]
+        return None
+
+    def _rows(self, record: LossRecord) -> None:
+        """The losses of single rows, by the same function without its reduction."""
+        if "reduction" not in record.arguments or not self._watch.on_cpu(record.output) or record.inputs.numel() > 1 << 22:
+            return
+        given = {**record.arguments, "reduction": "none", "size_average": None, "reduce": None}
+        given = {name: value for name, value in given.items() if name in record.arguments}
+        with self._watch.session.paused(), self._watch.torch.no_grad():
+            rows = record.function(**given)
+            rows = rows.reshape(len(rows), -1).mean(1) if rows.dim() > 0 else rows.reshape(1)
+        record.facts.row_losses = [float(value) for value in rows[:_ROWS]]
+        labels = tensors.whole_labels(record.target) if tensors.is_tensor(record.target) else None
+        record.facts.row_labels = (labels or [])[:_ROWS]
+
+    def _terms(self, loss: Any, used: list[LossRecord]) -> None:
+        """The terms that one backward pass sums: name, value, the factor before each, and the line."""
+        known = {record.node: record for record in used}
+        found, others = torch_graph.terms_of(loss, known)
+        if len(found) < 2:
+            return
+        outputs = [record.output for record in found]
+        factors = self._watch.torch.autograd.grad(loss, outputs, retain_graph=True, allow_unused=True)
+        for record, factor in zip(found, factors, strict=True):
+            place = site(record.place)
+            readable = factor is not None and self._watch.on_cpu(factor)
+            self._watch.seen.loss_terms.append({
+                "step": record.facts.step, "name": record.facts.name, "value": record.facts.value, "line": place.line if place else None,
+                "source": place.source if place else "", "factor": float(factor.sum()) if readable else None, "others": others})
+
+    def clear(self) -> None:
+        self._pending, self.unscaled = [], {}
+
+    def finish(self) -> None:
+        """Read what had to wait for its device; calls that never went backward stand for a training that never began."""
+        for facts, value in self._late:
+            try:
+                facts.value = float(value)
+            except RuntimeError:
+                break
+        if not self._watch.seen.steps and len(self._watch.seen.loss_calls) < _FULL:
+            known = {id(facts) for facts in self._watch.seen.loss_calls}
+            self._watch.seen.loss_calls += [record.facts for record in self._pending[:_FULL] if id(record.facts) not in known]
+        self.clear()
+
+
+def _reduction(given: dict[str, Any]) -> str | None:
+    """The reduction as torch resolves it; the deprecated pair of flags goes before."""
+    if given.get("reduce") is False:
+        return "none"
+    if given.get("size_average") is False:
+        return "sum"
+    reduction = given.get("reduction")
+    return None if reduction is None else str(reduction)

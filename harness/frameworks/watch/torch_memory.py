@@ -1,0 +1,45 @@
+"""Memory over the steps: resident (or CUDA-allocated) bytes."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_PAGE = resource.getpagesize()
+_SETTLED = 10
+_POINTS = 400
+
+
+class Memory:
+    """One reading a step."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._sizes: list[int] = []
+
+    def stepped(self) -> None:
+        if len(self._sizes) < _POINTS:
+            self._sizes.append(self._now())
+
+    def _now(self) -> int:
+        cuda = self._watch.torch.cuda
+        if cuda.is_available() and cuda.is_initialized():
+            return int(cuda.memory_allocated())
+        return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+
+    def finish(self) -> None:
+        """The slope over the last steps, in bytes a step: the median of the differences, so that one large allocation does not count."""
+        seen = self._watch.seen.memory
+        seen.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        late = self._sizes[_SETTLED:]
+        if len(late) >= _SETTLED:
+            # Halves against each other: an allocator's steps and a cache that fills once leave no slope in the second half.
+            half = len(late) // 2
+            seen.growth_per_step = float(late[-1] - late[half]) / max(1, len(late) - 1 - half)
+        model = self._watch.seen.model
+        if model is not None:
+            seen.weights = sum(weight.size for weight in model.parameters) * 4 or None

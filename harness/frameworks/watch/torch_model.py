@@ -1,0 +1,296 @@
+"""The model that is trained: what it is, its weights at the first step, what its graph reaches, where a NaN is born."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import LossCall, ModelFacts, ParameterFacts, StepFacts
+from harness.frameworks.watch import tensors, torch_graph
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
+    from harness.frameworks.watch.torch_loss import LossRecord
+    from harness.frameworks.watch.torch_steps import Optimizer
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_PARAMETERS = 600
+_COPIED_BYTES = 1 << 30
+_GRAPH_STEPS = frozenset((1, 2, 4, 7, 11, 16, 22, 30))
+
+
+class Models:
+    """No hook of its own beyond `load_state_dict` and `from_pretrained`; it is told what happens by the other parts."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._torch = watch.torch
+        self.model: Any = None
+        self._names: dict[int, str] = {}
+        self._loaded: set[int] = set()
+        self._before: dict[int, Any] = {}
+        self._graph_sizes: list[int] = []
+        self._reached: set[int] | None = None
+        self._held_losses: list[Any] = []
+        self._last_calls: list[RootCall] = []
+        self._fault_known = False
+
+    def attach(self) -> None:
+        session = self._watch.session
+        session.patches.replace(self._torch.nn.Module, "load_state_dict", self._wrap_load)
+        session.when_imported("transformers.modeling_utils", self._hook_transformers)
+        session.when_imported("transformers.tokenization_utils_base", self._hook_tokenizers)
+
+    def _wrap_load(self, original: Any) -> Any:
+        def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._watch.session.active:
+                self._loaded.add(id(module))
+            return original(module, *args, **kwargs)
+
+        return load_state_dict
+
+    def _hook_transformers(self, module: Any) -> None:
+        session = self._watch.session
+
+        def wrap(original: Any) -> Any:
+            def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
+                made = original(cls, *args, **kwargs)
+                if session.active:
+                    self._loaded.add(id(made[0] if isinstance(made, tuple) else made))
+                return made
+
+            return from_pretrained
+
+        session.patches.replace(module.PreTrainedModel, "from_pretrained", wrap)
+
+    def _hook_tokenizers(self, module: Any) -> None:
+        session, known = self._watch.session, self._watch.data.tokenizers
+
+        def wrap(original: Any) -> Any:
+            def __init__(tokenizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+                original(tokenizer, *args, **kwargs)
+                if session.active:
+                    session.site("tokenizer")
+                    known.append(tokenizer)
+
+            return __init__
+
+        session.patches.replace(module.PreTrainedTokenizerBase, "__init__", wrap)
+
+    # The first forward and backward
+
+    def about_to_run(self, call: RootCall) -> None:
+        """A first description, so that a model which never comes through its forward pass is described too."""
+        if self._watch.seen.model is None:
+            self._describe([call.module])
+
+    def _describe(self, roots: list[Any]) -> None:
+        self.model = self._whole(roots)
+        model = self.model
+        seen = self._watch.seen.model = ModelFacts(kind=type(model).__name__, training_mode=bool(model.training))
+        seen.site = site(self._watch.calls.place_of(model))
+        if seen.site is not None:
+            self._watch.seen.sites["model"] = seen.site
+        seen.accepts = _accepted(model)
+        kept = list(model.named_parameters())
+        self._names = {id(weight): name for name, weight in kept}
+        for root in roots:
+            for name, weight in root.named_parameters():
+                self._names.setdefault(id(weight), f"{type(root).__name__}.{name}")
+        seen.tied = sum(1 for _ in model.named_parameters(remove_duplicate=False)) > len(kept)
+        inner = [module for root in ([model] if self._covers(model, roots) else roots) for module in root.modules()]
+        seen.pretrained = any(id(module) in self._loaded for module in inner)
+        seen.has_batch_norm = any("BatchNorm" in type(module).__name__ for module in inner)
+        seen.stochastic = seen.has_batch_norm or any("Dropout" in type(module).__name__ and getattr(module, "p", 0) for module in inner)
+        self._sizes(seen, model, inner)
+
+    def _whole(self, roots: list[Any]) -> Any:
+        """The smallest module that holds all that was called: scripts may call a model's parts one by one."""
+        if len(roots) == 1:
+            return roots[0]
+        holders = [module for module in self._watch.calls.all_built() if self._covers(module, roots)]
+        if holders:
+            return min(holders, key=lambda module: sum(1 for _ in module.modules()))
+        return max(roots, key=lambda root: sum(weight.numel() for weight in root.parameters()))
+
+    @staticmethod
+    def _covers(module: Any, roots: list[Any]) -> bool:
+        inside = {id(inner) for inner in module.modules()}
+        return all(id(root) in inside for root in roots)
+
+    def _sizes(self, seen: ModelFacts, model: Any, inner: list[Any]) -> None:
+        config = getattr(model, "config", None)
+        if config is not None and hasattr(config, "vocab_size"):
+            seen.vocabulary = getattr(config, "vocab_size", None)
+            seen.num_labels = getattr(config, "num_labels", None)
+            seen.problem_type = getattr(config, "problem_type", None)
+            positions = getattr(config, "max_position_embeddings", None)
+            if positions and getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "longformer"):
+                positions -= (getattr(config, "pad_token_id", None) or 0) + 1  # these count positions from behind the padding id
+            seen.positions = positions
+            return
+        tables = [(name, module) for name, module in model.named_modules() if isinstance(module, self._torch.nn.Embedding)]
+        for name, table in tables:
+            if "pos" in name.lower().rpartition(".")[2]:
+                seen.positions = int(table.num_embeddings)
+            elif seen.vocabulary is None:
+                seen.vocabulary = int(table.num_embeddings)
+        if config is not None:
+            seen.num_labels = getattr(config, "num_labels", None)
+
+    def backward_begins(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> None:
+        """Before the first backward passes: the model as its loss sees it; on some steps the size of the graph."""
+        watch = self._watch
+        step = len(watch.seen.steps) + 1
+        self._last_calls = calls
+        if watch.steps.backwards <= 1:
+            self._first(loss, calls, records)
+        if loss.requires_grad and (step in _GRAPH_STEPS and len(self._graph_sizes) < step or watch.steps.backwards == 1):
+            variables, nodes = torch_graph.reached(loss)
+            self._graph_sizes.append(nodes)
+            if self._reached is None:
+                self._reached = {id(variable) for variable in variables}
+                self._unregistered(variables, calls)
+
+    def _first(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> None:
+        watch = self._watch
+        roots: list[Any] = []
+        for call in calls:
+            if not any(call.module is root for root in roots):
+                roots.append(call.module)
+        if roots:
+            self._describe(roots)
+        elif watch.seen.model is None:
+            watch.seen.model = ModelFacts(kind="tensors")
+        seen = watch.seen.model
+        assert seen is not None
+        if calls:
+            seen.training_mode = all(call.training for call in calls)
+        output = records[-1].inputs if records else watch.losses.output_of(calls)
+        if tensors.is_tensor(output):
+            seen.output = tensors.facts(output)
+            seen.final_activation = torch_graph.activation_under(output)
+            seen.final_units = int(output.shape[-1]) if output.dim() > 1 else 1
+        watch.seen.device = str(getattr(loss, "device", "cpu")).partition(":")[0]
+        watch.seen.task, watch.seen.classes = task_of(records[-1].facts if records else None, seen, watch.seen.batches)
+
+    def _unregistered(self, variables: list[Any], calls: list[RootCall]) -> None:
+        """Weights in the graph that are no parameters of the models that ran: modules kept in plain lists, bare tensors."""
+        seen = self._watch.seen.model
+        if seen is None or not calls:
+            return
+        held = {id(weight): known for known in self._watch.steps.known_optimizers() for weight in known.weights()}
+        homes = {id(weight): f"{type(module).__name__}.{name}" for module in self._watch.calls.all_built()
+                 for name, weight in module.named_parameters(recurse=False)}
+        for variable in variables:
+            if id(variable) in self._names or id(variable) in held:
+                continue
+            if id(variable) in homes:
+                seen.unregistered.append(f"{homes[id(variable)]} {tuple(variable.shape)}")
+            elif isinstance(variable, self._torch.nn.Parameter) or self._is_attribute(variable, calls):
+                seen.unregistered.append(f"tensor {tuple(variable.shape)}")
+        del seen.unregistered[40:]
+
+    def _is_attribute(self, variable: Any, calls: list[RootCall]) -> bool:
+        return any(value is variable or (isinstance(value, list | tuple) and any(item is variable for item in value))
+                   for call in calls for module in call.module.modules() for value in vars(module).values())
+
+    def backward_ended(self) -> None:
+        """After the first backward pass: which weights got a gradient, in case no step ever comes."""
+        seen = self._watch.seen.model
+        if seen is not None and not seen.parameters and self._watch.steps.backwards == 1:
+            self._parameters(None)
+
+    # The first step
+
+    def before_first_step(self, known: Optimizer) -> None:
+        """Gradients as the first step finds them, and the weights to compare with."""
+        self._parameters(known)
+        weights = {id(weight): weight for weight in [*known.weights(), *self._own_weights()]}
+        if sum(weight.numel() * weight.element_size() for weight in weights.values()) <= _COPIED_BYTES:
+            self._before = {key: (weight, weight.detach().clone()) for key, weight in weights.items() if self._watch.on_cpu(weight)}
+
+    def _own_weights(self) -> list[Any]:
+        return list(self.model.parameters()) if self.model is not None else []
+
+    def _parameters(self, known: Optimizer | None) -> None:
+        seen = self._watch.seen.model
+        if seen is None:
+            seen = self._watch.seen.model = ModelFacts(kind="tensors")
+        held = None if known is None else {id(weight) for weight in known.weights()}
+        for other in self._watch.steps.known_optimizers() if held is not None else ():
+            held |= {id(weight) for weight in other.weights()}  # type: ignore[operator]
+        named = [(self._names.get(id(weight), ""), weight) for weight in self._own_weights()]
+        own = {id(weight) for _, weight in named}
+        if known is not None and self.model is None:
+            named = [(f"weight {number}", weight) for number, weight in enumerate(known.weights())]
+        seen.parameters = [self._facts_of(name, weight, held) for name, weight in named[:_PARAMETERS]]
+        if known is not None and self._watch.seen.optimizer is not None and self.model is not None:
+            trained = own | {id(weight) for root in self._watch.roots for weight in root.parameters()}
+            mine = known.weights()
+            self._watch.seen.optimizer.held = sum(id(weight) in trained for weight in mine)
+            self._watch.seen.optimizer.foreign = sum(
+                id(weight) not in trained and (self._reached is None or id(weight) not in self._reached) for weight in mine)
+
+    def _facts_of(self, name: str, weight: Any, held: set[int] | None) -> ParameterFacts:
+        facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad),
+                               in_optimizer=None if held is None else id(weight) in held)
+        if weight.grad is not None and self._watch.on_cpu(weight):
+            gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad
+            facts.gradient_norm = float(gradient.detach().float().norm())
+            facts.bad = not math.isfinite(facts.gradient_norm)
+        return facts
+
+    def after_first_step(self, known: Optimizer) -> None:
+        """What the first step did to each weight."""
+        seen = self._watch.seen.model
+        if seen is None:
+            return
+        weights = self._own_weights() or known.weights()
+        for facts, weight in zip(seen.parameters, weights, strict=False):
+            before = self._before.get(id(weight))
+            if before is None:
+                continue
+            change = float((weight.detach().float() - before[1].float()).norm())
+            size = float(before[1].float().norm())
+            facts.moved = change > 0 or not math.isfinite(change)
+            facts.update_ratio = change / size if size > 0 else None
+            facts.bad = facts.bad or not math.isfinite(change)
+        self._before = {}
+
+    def stepped(self, facts: StepFacts) -> None:
+        """A step is over: nothing to do while its numbers are finite."""
+
+    def finish(self) -> None:
+        """Growing graphs, from the sizes seen."""
+        sizes = self._graph_sizes
+        if len(sizes) >= 4:
+            growing = all(later > earlier for earlier, later in zip(sizes, sizes[1:], strict=False))
+            self._watch.seen.memory.graph_grows = growing and sizes[-1] > 2 * sizes[0]
+
+
+def _accepted(model: Any) -> list[str]:
+    try:
+        return [name for name in inspect.signature(model.forward).parameters if name not in ("self", "args", "kwargs")]
+    except (TypeError, ValueError):
+        return []
+
+
+def task_of(call: LossCall | None, model: ModelFacts, batches: list[Any]) -> tuple[Any, int | None]:
+    """The task and its number of classes, from the loss and what it is given."""
+    if call is None or call.inputs is None:
+        return ("other", None) if call is not None else (None, None)
+    shape = call.inputs.shape
+    if call.name in ("mse", "l1"):
+        return "regression", None
+    if call.name in ("bce", "bce_with_logits"):
+        many = len(shape) > 1 and shape[-1] > 1
+        return ("multilabel" if many else "classification"), (shape[-1] if many else 2)
+    if call.name in ("cross_entropy", "nll") and len(shape) >= 2:
+        classes = int(shape[1])
+        if model.vocabulary is not None and classes == model.vocabulary:
+            return "language", classes
+        return "classification", classes
+    return "other", None

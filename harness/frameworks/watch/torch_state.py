@@ -1,0 +1,134 @@
+"""Everything that a probe may touch, kept beforehand and put back afterwards, bit for bit."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+
+class Frozen:
+    """Weights, buffers, gradients, flags and attributes of modules, optimizers, and the generators of torch, numpy and Python.
+
+    Values are written through `.data`, and version counters are kept, so that a graph which the script still holds stays valid.
+    """
+
+    def __init__(self, torch: Any, modules: list[Any], optimizers: list[Any], weights: list[Any]) -> None:
+        self._torch = torch
+        found = {id(inner): inner for module in modules for inner in module.modules()}
+        self._modules = list(found.values())
+        own = [weight for module in self._modules for weight in module._parameters.values() if weight is not None]
+        held = [weight for optimizer in optimizers for group in optimizer.param_groups for weight in group["params"]]
+        self.weights = list({id(weight): weight for weight in [*own, *held, *weights]}.values())
+        self._values = [weight.detach().clone() for weight in self.weights]
+        self._gradients = [weight.grad for weight in self.weights]
+        self._wanted = [weight.requires_grad for weight in self.weights]
+        self._buffers = [(module, name, buffer, None if buffer is None else buffer.detach().clone())
+                         for module in self._modules for name, buffer in module._buffers.items()]
+        self._attributes = [(module, {key: value for key, value in vars(module).items() if key not in ("_parameters", "_buffers", "_modules")})
+                            for module in self._modules]
+        self._optimizers = [(optimizer, dict(vars(optimizer)), [dict(group) for group in optimizer.param_groups]) for optimizer in optimizers]
+        self._generators = _generators(torch)
+        tensors = [*self.weights, *(buffer for _, _, buffer, _ in self._buffers if buffer is not None)]
+        self._versions = torch.autograd._unsafe_preserve_version_counter(tuple(tensors)) if tensors else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """While inside, anything may be changed; afterwards all is as it was."""
+        with self._versions:
+            try:
+                for optimizer, _, _ in self._optimizers:
+                    optimizer.state = collections.defaultdict(dict)
+                yield
+            finally:
+                self._put_back()
+
+    def _put_back(self) -> None:
+        for weight, value, gradient, wanted in zip(self.weights, self._values, self._gradients, self._wanted, strict=True):
+            weight.data.copy_(value)
+            weight.grad = gradient
+            weight.requires_grad_(wanted)
+        for module, name, buffer, value in self._buffers:
+            if buffer is not None:
+                buffer.data.copy_(value)
+            module._buffers[name] = buffer
+        for module, attributes in self._attributes:
+            for key in [key for key in vars(module) if key not in attributes and key not in ("_parameters", "_buffers", "_modules")]:
+                del module.__dict__[key]
+            module.__dict__.update(attributes)
+        for optimizer, attributes, groups in self._optimizers:
+            optimizer.__dict__.clear()
+            optimizer.__dict__.update(attributes)
+            for group, before in zip(optimizer.param_groups, groups, strict=True):
+                group.clear()
+                group.update(before)
+        _restore_generators(self._torch, self._generators)
+
+
+class Start:
+    """The weights and buffers as they were before the first step, and the modules' modes, to begin probe runs from."""
+
+    def __init__(self, modules: list[Any], weights: list[Any]) -> None:
+        inner = list({id(found): found for module in modules for found in module.modules()}.values())
+        own = [weight for module in inner for weight in module._parameters.values() if weight is not None]
+        self.weights = list({id(weight): weight for weight in [*own, *weights]}.values())
+        self._values = [weight.detach().clone() for weight in self.weights]
+        self._buffers = [(buffer, buffer.detach().clone()) for module in inner for buffer in module._buffers.values() if buffer is not None]
+        self._modes = [(module, module.training) for module in inner]
+
+    def put(self) -> None:
+        """Weights, buffers and modes as at the start."""
+        for weight, value in zip(self.weights, self._values, strict=True):
+            weight.data.copy_(value)
+        for buffer, value in self._buffers:
+            buffer.data.copy_(value)
+        self.train()
+
+    def train(self) -> None:
+        """Modes as in training."""
+        for module, training in self._modes:
+            module.training = training
+
+    def eval(self) -> None:
+        """Every module in evaluation mode."""
+        for module, _ in self._modes:
+            module.training = False
+
+
+def _generators(torch: Any) -> dict[str, Any]:
+    kept: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        kept["cuda"] = torch.cuda.get_rng_state_all()
+    if "numpy" in sys.modules:
+        kept["numpy"] = sys.modules["numpy"].random.get_state()
+    return kept
+
+
+def _restore_generators(torch: Any, kept: dict[str, Any]) -> None:
+    torch.set_rng_state(kept["torch"])
+    random.setstate(kept["python"])
+    if "cuda" in kept:
+        torch.cuda.set_rng_state_all(kept["cuda"])
+    if "numpy" in kept:
+        sys.modules["numpy"].random.set_state(kept["numpy"])
+
+
+@contextlib.contextmanager
+def generators_kept(torch: Any) -> Iterator[None]:
+    """The generators' states afterwards as before."""
+    kept = _generators(torch)
+    try:
+        yield
+    finally:
+        _restore_generators(torch, kept)
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """What the script's own code prints while it is probed is not shown."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        yield

@@ -1,0 +1,287 @@
+"""Backward passes and optimizer steps: losses, gradients, rates, what a step does to the weights."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import OptimizerFacts, StepFacts
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_MEASURED = 30
+_SAMPLE = 4096
+_SAMPLED = 8
+_LABELS = 256
+
+
+@dataclass
+class Optimizer:
+    """An optimizer of the script. `zeroed`: smallest norm of its gradients at the start of a backward pass since its last step."""
+
+    optimizer: Any
+    place: Place | None
+    steps: int = 0
+    backwards: int = 0
+    zeroed: float | None = None
+    losses: list[Any] = field(default_factory=list)
+    before: list[tuple[Any, Any]] = field(default_factory=list)
+    norm: Any = None
+    rates: list[float] = field(default_factory=list)
+
+    def weights(self) -> list[Any]:
+        return [weight for group in self.optimizer.param_groups for weight in group["params"]]
+
+
+class Steps:
+    """Hooks `Tensor.backward`, `torch.autograd.backward`, `Optimizer.step`, `zero_grad` and gradient clipping."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._torch = watch.torch
+        self._inside = False
+        self._optimizers: dict[int, Optimizer] = {}
+        self.main: Optimizer | None = None
+        self.stepping: list[Optimizer] = []
+        self.clipping: tuple[str, float] | None = None
+        self.steps = 0
+        self.backwards = 0
+        self._since = 0
+        self._late: list[tuple[StepFacts, str, Any]] = []
+        self._last: float | None = None
+
+    def attach(self) -> None:
+        torch, session = self._torch, self._watch.session
+        from torch.optim import optimizer
+
+        session.patches.replace(torch.Tensor, "backward", self._wrap_backward)
+        session.patches.replace(torch.autograd, "backward", self._wrap_backward)
+        session.patches.replace(optimizer.Optimizer, "__init__", self._wrap_init)
+        session.patches.replace(optimizer.Optimizer, "zero_grad", self._wrap_zero)
+        session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
+        for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
+            session.patches.replace(torch.nn.utils, name, lambda original, argument=argument: self._wrap_clip(original, argument))
+        before = optimizer.register_optimizer_step_pre_hook(self._before_step)
+        after = optimizer.register_optimizer_step_post_hook(self._after_step)
+        session.patches.calling(before.remove)
+        session.patches.calling(after.remove)
+
+    # Construction, zeroing, clipping
+
+    def _wrap_init(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(optimizer, *args, **kwargs)
+            if session.active:
+                session.safely("an optimizer's construction", self._built, optimizer)
+
+        return __init__
+
+    def _built(self, optimizer: Any) -> None:
+        place = self._watch.session.sites.place(skip=optimizer)
+        self._optimizers[id(optimizer)] = Optimizer(optimizer, place)
+        self._watch.session.site("optimizer", site(place))
+
+    def _wrap_zero(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active and "zero_grad" not in self._watch.seen.sites:
+                session.safely("zero_grad", session.site, "zero_grad")
+            return original(owner, *args, **kwargs)
+
+        return zero_grad
+
+    def _wrap_clip(self, original: Any, argument: str) -> Any:
+        session = self._watch.session
+
+        def clip(parameters: Any, limit: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if limit is None:
+                limit = kwargs.pop(argument)
+            if session.active:
+                self.clipping = (original.__name__, float(limit))
+                session.safely("clipping", session.site, "clipping")
+            return original(parameters, limit, *args, **kwargs)
+
+        return clip
+
+    # Backward
+
+    def _wrap_backward(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def backward(loss: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._inside or not session.active:
+                return original(loss, *args, **kwargs)
+            single = self._torch.is_tensor(loss)
+            self._inside = True
+            try:
+                if single:
+                    session.safely("a backward pass", self._before_backward, loss)
+                result = original(loss, *args, **kwargs)
+            finally:
+                self._inside = False
+            session.safely("a backward pass", self._after_backward, loss if single else None)
+            return result
+
+        return backward
+
+    def _before_backward(self, loss: Any) -> None:
+        self.backwards += 1
+        if self.steps < _MEASURED:
+            for known in self._optimizers.values():
+                # Gradients that were zero at the start of any backward pass since the last step have been zeroed; the smallest tells.
+                if known.zeroed is None or known.zeroed > 0:
+                    norm = self.norm_of_gradients(known.weights())
+                    if isinstance(norm, float):
+                        known.zeroed = norm if known.zeroed is None else min(known.zeroed, norm)
+                        if norm == 0:  # what went backward before is another optimizer's, or was thrown away
+                            known.losses = []
+        self._watch.before_backward(loss)
+
+    def _after_backward(self, loss: Any) -> None:
+        self._since += 1
+        plain = None if loss is None else self._watch.losses.unscaled.get(id(loss), (None, loss))[1]
+        for known in self._optimizers.values():
+            known.backwards += 1
+            if plain is not None and plain.numel() == 1 and len(known.losses) < 256:
+                known.losses.append(float(plain.detach()) if self._watch.on_cpu(plain) else plain.detach())
+        self._watch.after_backward()
+
+    def norm_of_gradients(self, weights: list[Any]) -> Any:
+        """L2 norm over the gradients of weights: a float on the CPU, a tensor elsewhere, 0.0 where there is none."""
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        gradients = [gradient.coalesce().values() if gradient.is_sparse else gradient for gradient in gradients]
+        if not gradients:
+            return 0.0
+        if gradients[0].device.type not in ("cpu", "cuda"):
+            return None
+        with self._torch.no_grad(), self._watch.session.paused():
+            norms = self._torch._foreach_norm(gradients)
+            total = self._torch.linalg.vector_norm(self._torch.stack([norm.float().to(norms[0].device) for norm in norms]))
+        return float(total) if self._watch.on_cpu(total) else total
+
+    # Steps
+
+    def _before_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        if self._watch.session.active:
+            self._watch.session.safely("a step", self._prepare, optimizer)
+
+    def _known(self, optimizer: Any) -> Optimizer:
+        if id(optimizer) not in self._optimizers:
+            self._optimizers[id(optimizer)] = Optimizer(optimizer, None)
+        return self._optimizers[id(optimizer)]
+
+    def _prepare(self, optimizer: Any) -> None:
+        watch = self._watch
+        watch.session.reach("step")
+        if "step" not in watch.seen.sites:
+            watch.session.site("step")
+        known = self._known(optimizer)
+        if not any(known is other for other in self.stepping):
+            self.stepping.append(known)
+        if self.main is None:
+            self.main = known
+            self._describe(known)
+        if known is self.main and self.steps == 0:
+            watch.models.before_first_step(known)
+        if known is self.main and self.steps < _MEASURED:
+            known.before = self._samples(known)
+        if known is self.main and watch.in_full:
+            known.norm = self.norm_of_gradients(known.weights())
+
+    def _describe(self, known: Optimizer) -> None:
+        group = known.optimizer.param_groups[0]
+        betas = group.get("betas")
+        rates = [_number(group["lr"]) for group in known.optimizer.param_groups]
+        self._watch.seen.optimizer = OptimizerFacts(
+            kind=type(known.optimizer).__name__, learning_rate=rates[0], learning_rates=[rate for rate in rates if rate is not None],
+            momentum=_number(group.get("momentum", betas[0] if betas else None)), weight_decay=_number(group.get("weight_decay")),
+            site=site(known.place), clipping=self.clipping[1] if self.clipping else None)
+
+    def _samples(self, known: Optimizer) -> list[tuple[Any, Any]]:
+        weights = sorted((weight for weight in known.weights() if weight.grad is not None), key=lambda weight: -weight.numel())[:_SAMPLED]
+        return [(weight, self._sample(weight)) for weight in weights if self._watch.on_cpu(weight)]
+
+    def _sample(self, weight: Any) -> Any:
+        flat = weight.detach().reshape(-1)
+        return flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE].clone()
+
+    def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        session = self._watch.session
+        if not session.active:
+            return
+        known = self._known(optimizer)
+        known.steps += 1
+        if known is self.main:
+            session.safely("a step", self._record, known)
+        elif self.main is not None:
+            self._watch.probes.other_stepped(alone=self._since > 0)
+        known.losses, known.backwards, known.zeroed = [], 0, None
+        self._since = 0
+        if known is self.main:
+            self._watch.stepped()
+
+    def _record(self, known: Optimizer) -> None:
+        watch = self._watch
+        self.steps += 1
+        if self.steps == 1:
+            watch.models.after_first_step(known)
+        if not watch.in_full:
+            return
+        now = time.perf_counter()
+        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=known.zeroed,
+                          learning_rate=_number(known.optimizer.param_groups[0]["lr"]), labels=watch.data.trained_rows[:_LABELS] or None,
+                          seconds=None if self._last is None else now - self._last)
+        self._last = now
+        if all(isinstance(loss, float) for loss in known.losses):
+            facts.loss = sum(known.losses) if known.losses else None
+        else:
+            self._late.append((facts, "loss", sum(known.losses)))
+        if known.norm is None or isinstance(known.norm, float):
+            facts.gradient_norm = known.norm
+        else:
+            self._late.append((facts, "gradient_norm", known.norm))
+        if known.before:
+            change = sum(float(self._torch.sum((self._sample(weight).float() - before.float()) ** 2)) for weight, before in known.before)
+            size = sum(float(self._torch.sum(before.float() ** 2)) for _, before in known.before)
+            facts.update_ratio = (change / size) ** 0.5 if size > 0 else None
+        known.before = []
+        if facts.learning_rate is not None:
+            known.rates.append(facts.learning_rate)
+        watch.seen.steps.append(facts)
+        watch.models.stepped(facts)
+        watch.data.trained_rows = []
+
+    def finish(self) -> None:
+        """Read what had to wait for its device, and complete the optimizer's facts."""
+        for facts, name, value in self._late:
+            try:
+                setattr(facts, name, float(value))
+            except RuntimeError:
+                break
+        seen = self._watch.seen
+        seen.models_stepped = len(self.stepping)
+        seen.backward_without_step = self.backwards if not self.steps else max(0, self._since_last())
+        if seen.optimizer is None and self._optimizers:
+            only = next(iter(self._optimizers.values()))
+            self._describe(only)
+        if seen.optimizer is not None and self.main is not None:
+            seen.optimizer.scheduled = len(set(self.main.rates)) > 1 if self.main.rates else None
+            if self.clipping is not None:
+                seen.optimizer.clipping = self.clipping[1]
+
+    def _since_last(self) -> int:
+        return self.main.backwards if self.main is not None else self._since
+
+    def known_optimizers(self) -> list[Optimizer]:
+        """All optimizers that were built or stepped."""
+        return list(self._optimizers.values())
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or isinstance(value, str) else float(value)

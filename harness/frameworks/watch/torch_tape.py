@@ -1,0 +1,269 @@
+"""How a training step makes its loss, recorded so that it can be done again.
+
+What a script does between its models and `backward` can be anything: reshaping, indexing, its own loss. A `TorchFunctionMode` sees these
+calls, one by one, without touching them. Calls of models are recorded whole. Cut back to what the loss depends on, the record can be
+replayed on the same batch with other weights, which is what the probes do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.frameworks.watch import trees
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_LONGEST = 3000
+_MODELS = 64
+_CLONED_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Stands for a tensor that an earlier entry of a replay makes."""
+
+    number: int
+
+
+@dataclass
+class Entry:
+    """One recorded call. `module`: the call is of a model, which is `function`."""
+
+    function: Callable[..., Any]
+    args: Any
+    kwargs: Any
+    result: Any
+    module: bool = False
+
+
+@dataclass
+class Replay:
+    """The calls that make one loss. `entries`: function, arguments with `Slot`s, slots of the tensors in the result, is-a-model.
+
+    `labels`: of its rows where known; `exact`: False where something of an earlier step had to be taken as a constant.
+    """
+
+    torch: Any
+    entries: list[tuple[Callable[..., Any], Any, Any, list[int], bool]]
+    loss_slot: int
+    autocast: tuple[str, Any] | None
+    modules: list[Any]
+    leaf_weights: list[Any]
+    exact: bool = True
+    labels: list[Any] | None = None
+    logits_slot: int | None = None
+    target: Any = None
+    loss_name: str = ""
+    outputs: list[Any] = field(default_factory=list)
+
+    def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False) -> Any:
+        """The loss, with its graph. `change_input` is applied to the tensors that models are given from outside."""
+        made: dict[int, Any] = {}
+        is_tensor = self.torch.is_tensor
+
+        def fill(value: Any) -> Any:
+            return made[value.number] if isinstance(value, Slot) else value
+
+        def fill_changed(value: Any) -> Any:
+            if isinstance(value, Slot):
+                return made[value.number]
+            return change_input(value) if change_input is not None and is_tensor(value) else value
+
+        self.outputs = []
+        with self._context():
+            for function, args, kwargs, slots, is_model in self.entries:
+                use = fill_changed if is_model else fill
+                result = function(*trees.mapped(args, use), **trees.mapped(kwargs, use))
+                found = trees.leaves(result, is_tensor)
+                made.update(zip(slots, found, strict=False))
+                if is_model and want_outputs:
+                    self.outputs.append([tensor.detach() for tensor in found])
+        if want_outputs and self.logits_slot is not None:
+            self.outputs.append([made[self.logits_slot].detach()])
+        return made[self.loss_slot]
+
+    def first_rows(self) -> int:
+        """Rows (first axis) of the first tensor that a model is given from outside; 0 where there is none."""
+        for _, args, kwargs, _, is_model in self.entries:
+            given = trees.leaves([args, kwargs], self.torch.is_tensor) if is_model else []
+            if given and given[0].dim():
+                return int(given[0].shape[0])
+        return 0
+
+    def _context(self) -> Any:
+        if self.autocast is None:
+            return contextlib.nullcontext()
+        return self.torch.autocast(self.autocast[0], dtype=self.autocast[1])
+
+
+class Tape:
+    """Records while `on`; see the module. One entry a call; cleared after every backward pass."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._torch = watch.torch
+        self.on = True
+        self._mode: Any = None
+        self._entries: list[Entry] = []
+        self._models = 0
+        self.overflown = False
+        self.autocast: tuple[str, Any] | None = None
+        self.cuts: list[tuple[str, Any]] = []
+
+    # The mode on torch's stack
+
+    def attach(self) -> None:
+        tape = self
+
+        class Recorder(self._torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
+            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                result = func(*args, **(kwargs or {}))
+                if tape.on and tape._watch.session.active:
+                    tape._watch.session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
+                return result
+
+        self._mode = Recorder()
+        self._mode.__enter__()
+        self._watch.session.patches.calling(self._leave)
+
+    def _on_top(self) -> bool:
+        current = self._torch.overrides._get_current_function_mode()
+        return self._mode is not None and current is self._mode
+
+    def _leave(self) -> None:
+        """Take the mode off the stack, from wherever in it it is."""
+        self.on = False
+        self._entries = []
+        if self._mode is None:
+            return
+        overrides = self._torch.overrides
+        above = []
+        while (current := overrides._get_current_function_mode()) is not None:
+            overrides._pop_mode()
+            if current is self._mode:
+                break
+            above.append(current)
+        for mode in reversed(above):
+            overrides._push_mode(mode)
+        self._mode = None
+
+    def stop(self) -> None:
+        """Record no more; the mode goes as soon as nothing lies above it."""
+        self.on = False
+        self.clear()
+        if self._on_top():
+            self._leave()
+
+    def suspend(self) -> bool:
+        """Take the mode off while a model runs, so that nothing in it is slowed; True where it has to be put back."""
+        if self._on_top():
+            self._torch.overrides._pop_mode()
+            return True
+        return False
+
+    def resume(self) -> None:
+        if self._mode is not None:
+            self._torch.overrides._push_mode(self._mode)
+
+    # Recording
+
+    def _saw(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not self._torch.is_grad_enabled():
+            return
+        if self._needs_gradient(result):
+            self._add(Entry(function, args, kwargs, result))
+        elif result is not None and self._needs_gradient(args):
+            name = getattr(function, "__name__", "")
+            owner = getattr(function, "__self__", None)
+            if name == "__get__" and getattr(owner, "__name__", "") == "data":
+                name = "data"
+            if name in ("detach", "data", "argmax", "item", "numpy", "tolist", "max", "topk", "round", "__gt__", "__float__"):
+                self.cuts = [*self.cuts[-7:], (name, self._watch.session.sites.place())]
+
+    def _needs_gradient(self, value: Any) -> bool:
+        if self._torch.is_tensor(value):
+            return bool(value.requires_grad)
+        return isinstance(value, list | tuple) and any(self._needs_gradient(item) for item in value)
+
+    def model_called(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        """A model was called from outside every other."""
+        if self.on and self._torch.is_grad_enabled():
+            self._models += 1
+            if self._models > _MODELS:
+                self.clear()
+            self._add(Entry(module, args, kwargs, output, module=True))
+            kind = "cuda" if self._torch.is_autocast_enabled("cuda") else "cpu"
+            self.autocast = (kind, self._torch.get_autocast_dtype(kind)) if self._torch.is_autocast_enabled(kind) else None
+
+    def _add(self, entry: Entry) -> None:
+        if len(self._entries) >= _LONGEST:
+            self.overflown = True
+            return
+        self._entries.append(entry)
+
+    def clear(self) -> None:
+        """Forget what was recorded: a step is over, or something else begins."""
+        self._entries, self._models, self.overflown, self.cuts = [], 0, False, []
+
+    # From a record to a replay
+
+    def replay_of(self, loss: Any, logits: Any = None) -> Replay | str:
+        """The calls that the loss depends on as a replay, or why there can be none. `logits`: what its loss function was given."""
+        if self.overflown:
+            return "too many calls between the model and the loss"
+        if not loss.requires_grad:
+            return "the loss has no gradient"
+        is_tensor = self._torch.is_tensor
+        needed = {id(loss)}
+        chosen: list[Entry] = []
+        for entry in reversed(self._entries):
+            if any(id(tensor) in needed for tensor in trees.leaves(entry.result, is_tensor)):
+                chosen.append(entry)
+                needed.update(id(tensor) for tensor in trees.leaves([entry.args, entry.kwargs], is_tensor) if tensor.requires_grad)
+        chosen.reverse()
+        return self._compact(chosen, loss, logits) if chosen else "the loss was made by none of the calls that could be watched"
+
+    def _compact(self, chosen: list[Entry], loss: Any, logits: Any) -> Replay | str:
+        is_tensor = self._torch.is_tensor
+        slots: dict[int, Slot] = {}
+        constants: dict[int, Any] = {}
+        weights: dict[int, Any] = {}
+        spent = count = 0
+        exact = True
+
+        def keep(value: Any) -> Any:
+            nonlocal spent, exact
+            if not is_tensor(value):
+                return value
+            if id(value) in slots:
+                return slots[id(value)]
+            if value.requires_grad and value.is_leaf:
+                weights[id(value)] = value
+                return value
+            if id(value) not in constants:
+                exact = exact and not value.requires_grad
+                spent += value.numel() * value.element_size()
+                constants[id(value)] = value.detach().clone() if spent <= _CLONED_BYTES else value.detach()
+            return constants[id(value)]
+
+        entries: list[tuple[Callable[..., Any], Any, Any, list[int], bool]] = []
+        modules: list[Any] = []
+        for entry in chosen:
+            args, kwargs = trees.mapped(entry.args, keep), trees.mapped(entry.kwargs, keep)
+            produced = []
+            for tensor in trees.leaves(entry.result, is_tensor):
+                slots[id(tensor)] = Slot(count)
+                produced.append(count)
+                count += 1
+            entries.append((entry.function, args, kwargs, produced, entry.module))
+            if entry.module and not any(entry.function is module for module in modules):
+                modules.append(entry.function)
+        if id(loss) not in slots:
+            return "the loss was made by none of the calls that could be watched"
+        found = slots.get(id(logits))
+        return Replay(self._torch, entries, slots[id(loss)].number, self.autocast, modules, list(weights.values()), exact,
+                      logits_slot=None if found is None else found.number)

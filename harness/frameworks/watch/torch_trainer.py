@@ -1,0 +1,163 @@
+"""The Hugging Face Trainer (transformers 4.57 and 5): what it drops, what it evaluates, and asking it to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import LoaderFacts
+from harness.frameworks.watch import torch_datasets
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+
+class Trainers:
+    """Wraps methods of `Trainer`, the construction of its arguments, and the end of a step in its callbacks."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self.trainer: Any = None
+        self.training = False
+
+    def attach(self) -> None:
+        session = self._watch.session
+        session.when_imported("transformers.trainer", self._hook)
+        session.when_imported("transformers.training_args", self._hook_arguments)
+        session.when_imported("transformers.trainer_callback", self._hook_callbacks)
+
+    def _hook(self, module: Any) -> None:
+        patches = self._watch.session.patches
+        patches.replace(module.Trainer, "__init__", self._wrap_init)
+        patches.replace(module.Trainer, "train", self._wrap_train)
+        patches.replace(module.Trainer, "evaluation_loop", self._wrap_evaluation)
+        patches.replace(module.Trainer, "_remove_unused_columns", self._wrap_remove)
+
+    def _hook_arguments(self, module: Any) -> None:
+        session = self._watch.session
+
+        def wrap(original: Any) -> Any:
+            def __init__(arguments: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+                if session.active:
+                    session.safely("training arguments", session.site, "training_arguments", session.sites.here(skip=arguments))
+                original(arguments, *args, **kwargs)
+
+            return __init__
+
+        session.patches.replace(module.TrainingArguments, "__init__", wrap)
+
+    def _hook_callbacks(self, module: Any) -> None:
+        def wrap(original: Any) -> Any:
+            def on_step_end(handler: Any, args: Any, state: Any, control: Any) -> Any:
+                result = original(handler, args, state, control)
+                if self._watch.session.active and not self._watch.in_full:
+                    result.should_training_stop = True
+                    if self._watch.seen.truncated_at is None:
+                        self._watch.seen.truncated_at = len(self._watch.seen.steps)
+                return result
+
+            return on_step_end
+
+        self._watch.session.patches.replace(module.CallbackHandler, "on_step_end", wrap)
+
+    def _wrap_init(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(trainer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active:
+                session.safely("a Trainer's construction", self._constructs, trainer)
+            original(trainer, *args, **kwargs)
+            if session.active:
+                session.safely("a Trainer", self._built, trainer)
+
+        return __init__
+
+    def _constructs(self, trainer: Any) -> None:
+        self._watch.seen.trainer = self._watch.seen.trainer or type(trainer).__name__
+        self._watch.session.site("trainer", self._watch.session.sites.here(skip=trainer))
+
+    def _built(self, trainer: Any) -> None:
+        self.trainer = trainer
+        self._watch.seen.framework = "torch"
+        tokenizer = getattr(trainer, "processing_class", None) or getattr(trainer.data_collator, "tokenizer", None)
+        if tokenizer is not None and hasattr(tokenizer, "decode") and hasattr(tokenizer, "all_special_ids"):
+            self._watch.data.tokenizers.append(tokenizer)
+
+    def _wrap_train(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def train(trainer: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active:
+                self.trainer, self.training = trainer, True
+                session.safely("train()", session.site, "train")
+            try:
+                return original(trainer, *args, **kwargs)
+            finally:
+                self.training = False
+
+        return train
+
+    def _wrap_evaluation(self, original: Any) -> Any:
+        session, watch = self._watch.session, self._watch
+
+        def evaluation_loop(trainer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not session.active:
+                return original(trainer, *args, **kwargs)
+            session.safely("an evaluation", session.site, "evaluate")
+            watch.evaluating += 1
+            mine = vars(trainer).get("compute_metrics")
+            if mine is not None:
+                trainer.compute_metrics = self._metrics(mine)
+            try:
+                return original(trainer, *args, **kwargs)
+            finally:
+                watch.evaluating -= 1
+                if mine is not None:
+                    trainer.compute_metrics = mine
+
+        return evaluation_loop
+
+    def _metrics(self, mine: Any) -> Any:
+        session, evaluations = self._watch.session, self._watch.evaluations
+
+        def compute_metrics(prediction: Any, *args: Any, **kwargs: Any) -> Any:
+            facts = session.safely("compute_metrics", evaluations.describe, "compute_metrics", prediction.predictions, prediction.label_ids)
+            values = mine(prediction, *args, **kwargs)
+            if facts is not None and isinstance(values, dict):
+                facts.values = {str(key): float(value) for key, value in values.items() if isinstance(value, int | float)}
+            return values
+
+        return compute_metrics
+
+    def _wrap_remove(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def _remove_unused_columns(trainer: Any, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+            before = list(getattr(dataset, "column_names", None) or [])
+            facts = LoaderFacts(kind="Trainer", dataset_kind=type(dataset).__name__, columns=before, role=self._role(args, kwargs))
+            if session.active:
+                session.safely("a dataset", self._columns, facts, dataset, trainer)
+            result = original(trainer, dataset, *args, **kwargs)
+            return result
+
+        return _remove_unused_columns
+
+    @staticmethod
+    def _role(args: Any, kwargs: Any) -> Any:
+        said = str(kwargs.get("description") or (args[0] if args else "") or "")
+        return "train" if "train" in said.lower() else "eval"
+
+    def _columns(self, facts: LoaderFacts, dataset: Any, trainer: Any) -> None:
+        """What the Trainer will drop, asked of the dataset before it does."""
+        trainer._set_signature_columns_if_needed()
+        accepted = set(trainer._signature_columns or ())
+        facts.dropped_columns = [name for name in facts.columns if name not in accepted] if trainer.args.remove_unused_columns else []
+        torch_datasets.describe_hf(facts, dataset)
+        facts.site = site(self._watch.session.sites.place())
+        self._watch.data.columns_of_trainer(facts)
+
+    def stepped(self) -> None:
+        """A step is over."""
+
+    def finish(self) -> None:
+        """The script is over."""

@@ -1,0 +1,142 @@
+"""Watching PyTorch: plain loops and whatever drives them. The parts, and what passes between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.checks.observation import Site
+from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_calls import Calls, RootCall
+from harness.frameworks.watch.torch_data import Data
+from harness.frameworks.watch.torch_evaluation import Evaluations
+from harness.frameworks.watch.torch_loss import Losses
+from harness.frameworks.watch.torch_memory import Memory
+from harness.frameworks.watch.torch_model import Models
+from harness.frameworks.watch.torch_probes import Probes
+from harness.frameworks.watch.torch_steps import Steps
+from harness.frameworks.watch.torch_tape import Tape
+from harness.frameworks.watch.torch_trainer import Trainers
+
+_PENDING = 16
+
+
+class TorchWatcher:
+    """Fills an observation from PyTorch. Each part hooks one thing; what one sees and another needs goes through here."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self.session = session
+        self.seen = session.observation
+        self.torch: Any = None
+        self.evaluating = 0
+        self.pending: list[RootCall] = []
+        self.roots: list[Any] = []
+
+    def attach(self, torch: Any) -> None:
+        """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
+        self.torch = torch
+        self.tape = Tape(self)
+        self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
+        self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
+        self.memory, self.probes, self.trainers = Memory(self), Probes(self), Trainers(self)
+        for part in (self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
+            part.attach()
+
+    def on_cpu(self, tensor: Any) -> bool:
+        """Whether a tensor may be read now: reading one elsewhere waits for its device, and moves the errors that are watched."""
+        return bool(tensor.device.type == "cpu")
+
+    # What happens in a script, in the order in which it does
+
+    def before_root(self, call: RootCall) -> None:
+        """A model is about to run. May raise `Enough`."""
+        if self.session.out_of_time:
+            self.session.enough("time")
+        self.session.safely("a forward pass", self._prepare, call)
+
+    def _prepare(self, call: RootCall) -> None:
+        self.session.reach("forward")
+        call.place = self.session.sites.place()
+        call.loader = self.data.current
+        if "forward" not in self.seen.sites:
+            self._remember("forward", site(call.place))
+        self.seen.framework = "torch" if self.seen.framework == "none" else self.seen.framework
+        # An input that broke the model is wanted most, so the batch is described before it is used.
+        self.data.given_to_model(call)
+        self.models.about_to_run(call)
+
+    def _remember(self, name: str, place: Site | None) -> None:
+        if place is not None:
+            self.seen.sites.setdefault(name, place)
+
+    def after_root(self, call: RootCall) -> None:
+        """A model has run."""
+        self.tape.model_called(call.module, call.args, call.kwargs, call.output)
+        if not call.grad or self.evaluating:
+            self.evaluations.forward(call)
+            return
+        self.pending.append(call)
+        if len(self.pending) > _PENDING:
+            self.evaluations.forward(self.pending.pop(0))
+            self.seen.forward_without_backward += 1
+
+    def before_backward(self, loss: Any) -> None:
+        """A loss goes backward: the forwards before it were training."""
+        self.session.training_begins()
+        self.session.reach("backward")
+        self.seen.framework = "torch"
+        if "backward" not in self.seen.sites:
+            self._remember("backward", self.session.sites.here())
+        self.data.trained_on()
+        self.evaluations.training_resumes()
+        calls = self._take_training_calls()
+        self.evaluations.trained(calls)
+        for call in calls:
+            if not any(call.module is root for root in self.roots):
+                self.roots.append(call.module)
+        records = self.losses.commit(loss, calls)
+        self.models.backward_begins(loss, calls, records)
+        self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
+
+    def _take_training_calls(self) -> list[RootCall]:
+        """The forwards that may have led to this loss; those on another loader's batches were evaluation without `no_grad`."""
+        training = self.data.training_loader
+        calls = [call for call in self.pending if training is None or call.loader is None or call.loader is training]
+        for call in self.pending:
+            if not any(call is taken for taken in calls):
+                self.evaluations.forward(call)
+        self.pending = []
+        return calls
+
+    def after_backward(self) -> None:
+        self.models.backward_ended()
+        self.tape.clear()
+        self.losses.clear()
+
+    def stepped(self) -> None:
+        """An optimizer step is over. May raise `Enough`."""
+        self.session.safely("memory", self.memory.stepped)
+        self.probes.stepped()
+        self.trainers.stepped()
+        if self.session.out_of_time:
+            self.session.enough("time")
+
+    @property
+    def in_full(self) -> bool:
+        """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
+        return len(self.seen.steps) < self.session.budget.steps
+
+    def finish(self, error: BaseException | None) -> None:
+        """Complete the record."""
+        if self.torch is None:
+            return
+        session = self.session
+        for call in self.pending:
+            if not self.seen.steps and not self.seen.loss_calls:
+                self.roots.append(call.module)
+        for name, part in (("losses", self.losses.finish), ("models", self.models.finish), ("data", self.data.finish),
+                           ("evaluations", self.evaluations.finish), ("steps", self.steps.finish), ("memory", self.memory.finish),
+                           ("probes", lambda: self.probes.finish(error)), ("trainers", self.trainers.finish)):
+            session.safely(f"finishing {name}", part)
+        if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):
+            self.seen.framework = "torch"

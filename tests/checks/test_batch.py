@@ -1,0 +1,73 @@
+"""B101 to B103, on observations made by hand; what libraries raise is in test_recorded.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.observation import Observation
+from tests.checks.made import error, finding, healthy, judge
+
+
+@pytest.mark.parametrize("code", ["B101", "B102", "B103"])
+def test_silent_on_a_healthy_run(code: str) -> None:
+    assert judge(code, healthy()) == "clean"
+    assert judge(code, Observation()) not in {"found", "clean"}
+
+
+def test_shapes_inside_a_model_are_no_ragged_batch() -> None:
+    message = "stack expects each tensor to be equal size, but got [3] at entry 0 and [4] at entry 1"
+    seen = Observation(exception=error("RuntimeError", message, source="x = torch.stack(parts)", frames=[("/lib/torch/nn/modules/module.py", 1, "_call_impl")]))
+    assert judge("B101", seen) == "clean"
+
+
+def test_ragged_arrays_in_compute_metrics_are_no_ragged_batch() -> None:
+    seen = Observation(exception=error("ValueError", "The requested array has an inhomogeneous shape after 2 dimensions.", "evaluation",
+                                       frames=[("/home/user/train.py", 3, "compute_metrics")]))
+    assert judge("B101", seen) == "clean"
+
+
+def without_mask() -> Observation:
+    seen = healthy()
+    for batch in seen.batches:
+        batch.has_attention_mask, batch.padding_masked = False, False
+        batch.columns.pop("attention_mask")
+    return seen
+
+
+def test_mask_dropped() -> None:
+    found = finding("B102", without_mask())
+    assert "no attention mask arrives" in found.message
+    assert "is left out on the way" in " ".join(found.evidence)
+
+
+def test_mask_of_ones() -> None:
+    seen = healthy()
+    for batch in seen.batches:
+        batch.padding_masked = False
+    assert "does not cover" in finding("B102", seen).message
+
+
+@pytest.mark.parametrize("change", ["no padding", "causal", "own model", "takes none", "unknown"])
+def test_mask_not_needed_or_unclear(change: str) -> None:
+    seen = without_mask()
+    assert seen.model is not None
+    if change == "no padding":
+        for batch in seen.batches:
+            batch.has_padding = False
+    elif change == "causal":
+        seen.model.kind = "GPT2LMHeadModel"
+    elif change == "own model":
+        seen.model.kind, seen.model.pretrained = "Classifier", None
+    elif change == "takes none":
+        seen.model.accepts = ["ids"]
+    else:
+        for batch in seen.batches:
+            batch.has_padding = None
+    assert judge("B102", seen) != "found"
+
+
+def test_list_in_a_script_that_is_no_batch() -> None:
+    seen = Observation(exception=error("AttributeError", "'list' object has no attribute 'shape'", "evaluation", "print(results.shape)"))
+    assert judge("B103", seen) == "clean"
+    seen = Observation(exception=error("AttributeError", "'str' object has no attribute 'to'", "setup", "name.upper()"))
+    assert judge("B103", seen) == "clean"

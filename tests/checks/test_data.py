@@ -1,0 +1,271 @@
+"""D101 to D108, on observations made by hand: the broken, the healthy, and the healthy that look broken."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from harness.checks.observation import BatchFacts, LossCall, ModelFacts, Observation, ProbeFacts, TensorFacts
+from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
+
+CODES = ["D101", "D102", "D103", "D104", "D105", "D106", "D107", "D108"]
+SILENT = "no baseline was fitted on the rows"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_silent_on_a_healthy_run(code: str) -> None:
+    assert judge(code, healthy()) != "found"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_silent_on_nothing(code: str) -> None:
+    assert judge(code, Observation()) not in {"found", "clean"}
+
+
+def test_raw_dataset() -> None:
+    seen = healthy()
+    seen.batches, seen.steps = [], []
+    seen.loaders[0].columns, seen.loaders[0].dropped_columns = ["premise", "hypothesis", "label"], ["premise", "hypothesis"]
+    seen.exception = error("ValueError", "You have to specify either input_ids or inputs_embeds")
+    found = finding("D101", seen)
+    assert "`premise` and `hypothesis` are dropped" in found.message
+    assert 'rows["premise"]' in found.remedy
+
+
+def test_column_that_the_wrapper_does_not_name() -> None:
+    seen = healthy()
+    seen.batches = []
+    seen.exception = error("ValueError", "You must specify exactly one of input_ids or inputs_embeds")
+    assert "remove_unused_columns=False" in finding("D101", seen).remedy
+
+
+def test_both_kinds_of_input_are_not_missing_inputs() -> None:
+    seen = healthy()
+    seen.exception = error("ValueError", "You must specify exactly one of input_ids or inputs_embeds")
+    assert judge("D101", seen) == "clean"
+
+
+def test_image_model_without_pixels() -> None:
+    seen = Observation(framework="torch", batches=[BatchFacts(columns={"labels": ids()})], model=ModelFacts(accepts=["pixel_values"]))
+    seen.exception = error("AttributeError", "'NoneType' object has no attribute 'dtype'",
+                           frames=[("/lib/transformers/models/vit/modeling_vit.py", 9, "forward")])
+    assert "`pixel_values`" in finding("D101", seen).message
+
+
+def test_decoder_without_labels() -> None:
+    seen = Observation(framework="torch", batches=[BatchFacts(columns={"input_ids": ids()})])
+    seen.exception = error("ValueError", "You must specify exactly one of input_ids or inputs_embeds")
+    assert judge("D101", seen) == "clean"
+    assert "labels" in finding("D102", seen).message
+
+
+def test_labels_under_another_name() -> None:
+    seen = healthy()
+    seen.loaders[0].label_column, seen.loaders[0].dropped_columns = "sentiment", ["text", "sentiment"]
+    seen.exception = error("ValueError", "The model did not return a loss from the inputs, only the following keys: logits. For reference, "
+                           "the inputs it received are input_ids,attention_mask.", "loss")
+    assert 'rename_column("sentiment", "labels")' in finding("D102", seen).remedy
+
+
+def test_loss_of_none_that_a_forgotten_return_made() -> None:
+    seen = Observation(framework="torch", loss_calls=[LossCall(name="cross_entropy", value=1.0)], model=ModelFacts(accepts=["x"]))
+    seen.exception = error("AttributeError", "'NoneType' object has no attribute 'backward'", "setup", "loss.backward()")
+    assert judge("D102", seen) == "clean"
+
+
+def test_a_dictionary_of_the_users_own() -> None:
+    seen = Observation(exception=error("KeyError", "'label'", "setup", "names['label']"))
+    assert judge("D102", seen) == "clean"
+
+
+def test_unknown_tokens() -> None:
+    seen = healthy()
+    seen.steps = steps([1.1] * 60)
+    seen.batches = [text_batch(texts=["[CLS] [UNK] [UNK] [SEP]"], unknown_share=0.95) for _ in range(2)]
+    assert "95 %" in finding("D103", seen).message
+
+
+def test_small_vocabulary_that_learns() -> None:
+    seen = healthy()
+    seen.batches = [text_batch(unknown_share=0.6) for _ in range(2)]
+    assert judge("D103", seen) == "clean"
+
+
+def test_constant_inputs() -> None:
+    seen = healthy()
+    constant = TensorFacts(shape=(8, 16), dtype="float32", minimum=0.0, maximum=0.0, mean=0.0, std=0.0)
+    seen.batches = [BatchFacts(columns={"x": constant}, labels=[0, 1] * 4, inputs_key="x") for _ in range(2)]
+    assert "Every value" in finding("D103", seen).message
+    seen.batches = [BatchFacts(columns={"x": constant}, labels=None, inputs_key="x") for _ in range(2)]
+    assert judge("D103", seen) == "clean"  # nothing says that they should differ
+
+
+def test_one_row_for_all() -> None:
+    seen = healthy()
+    seen.batches = [text_batch(texts=["[CLS] a film [SEP]"] * 4) for _ in range(2)]
+    assert "same text" in finding("D103", seen).message
+
+
+def test_constant_labels() -> None:
+    seen = healthy()
+    seen.loaders[0].label_counts = {"1": 600}
+    assert "600" in finding("D104", seen).message
+    seen.loaders[0].rows = None
+    seen.loaders[0].label_counts, seen.loaders[0].shuffled = {"1": 100}, False
+    assert "only the first 100 rows" in judge("D104", seen)  # sorted, perhaps
+
+
+def test_constant_targets_of_a_discriminator() -> None:
+    seen = healthy()
+    seen.models_stepped = 2
+    seen.loaders[0].label_counts = {"1": 600}
+    assert judge("D104", seen) not in {"found", "clean"}
+
+
+def test_every_label_left_out() -> None:
+    seen = healthy()
+    out = TensorFacts(shape=(4, 16), dtype="int64", minimum=-100, maximum=-100)
+    seen.loss_calls = [LossCall(name="cross_entropy", target=out, ignore_index=-100) for _ in range(3)]
+    assert "-100" in finding("D104", seen).message
+
+
+def imbalanced() -> Observation:
+    seen = healthy()
+    seen.loaders[0].label_counts = {"0": 540, "1": 60}
+    seen.evaluation.metrics = [metric({"0": 100}, {"0": 90, "1": 10}, 0.9)]
+    seen.probes = ProbeFacts(overfit=curve(0.7, 0.01, accuracy=1.0))
+    return seen
+
+
+def test_majority() -> None:
+    seen = imbalanced()
+    found = finding("D105", seen)
+    assert "0.900" in " ".join(found.evidence)
+    assert "weight=torch.tensor([0.56, 5])" in found.remedy
+    seen.evaluation.metrics = [metric({"0": 92, "1": 8}, {"0": 90, "1": 10}, 0.94)]
+    assert judge("D105", seen) == "clean"
+
+
+@pytest.mark.parametrize("change", ["weighted", "cut short", "no probe", "fails the probe", "untrained first"])
+def test_majority_on_purpose_or_unclear(change: str) -> None:
+    seen = imbalanced()
+    if change == "weighted":
+        seen.loss_calls = [LossCall(name="cross_entropy", weighted=True)]
+    elif change == "cut short":
+        seen.stopped = "enough steps"
+    elif change == "no probe":
+        seen.probes = ProbeFacts()
+    elif change == "fails the probe":
+        seen.probes = ProbeFacts(overfit=curve(0.7, 0.69, accuracy=0.5))
+    else:
+        seen.evaluation.metrics.append(metric({"0": 91, "1": 9}, {"0": 90, "1": 10}, 0.95))
+    assert judge("D105", seen) != "found"
+
+
+def uninformative() -> Observation:
+    seen = healthy()
+    seen.steps = steps([1.1] * 60)
+    seen.probes = ProbeFacts(text_baseline=0.335, text_baseline_shuffled=0.331, text_baseline_rows=600,
+                             overfit=curve(1.1, 0.02, accuracy=1.0), train=curve(1.11, 1.10), train_scaled=[curve(1.11, 1.10, rate=1e-2), curve(1.11, 1.10, rate=1e-4)])
+    return seen
+
+
+def test_labels_without_information() -> None:
+    assert "34 %" in finding("D106", uninformative()).message
+
+
+@pytest.mark.parametrize(
+    "change", ["baseline learns", "few rows", "script learns", "other rate learns", "pairs", "cannot fit", "no curves"])
+def test_labels_with_information_or_unclear(change: str) -> None:
+    seen = uninformative()
+    if change == "baseline learns":
+        seen.probes.text_baseline = 0.6
+    elif change == "few rows":
+        seen.probes.text_baseline_rows = 60
+    elif change == "script learns":
+        seen.steps = healthy().steps
+    elif change == "other rate learns":
+        seen.probes.train_scaled[0] = curve(1.1, 0.6)
+    elif change == "pairs":
+        seen.batches = [text_batch(texts=["[CLS] a [SEP] b [SEP]"])]
+    elif change == "cannot fit":
+        seen.probes.overfit = curve(1.1, 1.1, accuracy=0.3)
+    else:
+        seen.probes.train, seen.probes.train_scaled = None, []
+    assert judge("D106", seen) != "found"
+
+
+def unshuffled() -> Observation:
+    seen = healthy()
+    loader = seen.loaders[0]
+    loader.shuffled, loader.label_runs, loader.ordered_rows = False, 0.995, 240
+    seen.steps = steps([0.5] * 60, [[0] * 4] * 50 + [[0, 0, 1, 1]] + [[1] * 4] * 9)
+    return seen
+
+
+def test_sorted_rows() -> None:
+    found = finding("D107", unshuffled())
+    assert "100 %" in found.message or "99 %" in found.message
+    assert "shuffle=True" in found.remedy
+
+
+@pytest.mark.parametrize("change", ["shuffled", "unknown", "chance", "one batch", "mixed batches", "imbalanced", "regression"])
+def test_order_that_is_no_fault(change: str) -> None:
+    seen = unshuffled()
+    loader = seen.loaders[0]
+    if change == "shuffled":
+        loader.shuffled = True
+    elif change == "unknown":
+        loader.shuffled = None
+    elif change == "chance":
+        loader.label_runs = 0.36
+    elif change == "one batch":
+        loader.batches = 1
+    elif change == "mixed batches":  # a sampler that takes some rows of each class together
+        loader.label_runs, seen.steps = 0.75, steps([0.5] * 60, [[0] * 4 + [1] * 4] * 60)
+    elif change == "imbalanced":
+        loader.label_counts, loader.label_runs = {"0": 585, "1": 15}, 0.951
+    else:
+        loader.label_counts, loader.label_runs = {}, None
+    assert judge("D107", seen) != "found"
+
+
+def pixels(low: float = 0.0, high: float = 255.0) -> Observation:
+    seen = Observation(framework="torch", task="classification", classes=10, stopped="finished", steps=steps([30.0] + [2.4] * 39))
+    facts = TensorFacts(shape=(32, 1, 28, 28), dtype="float32", minimum=low, maximum=high, mean=(low + high) / 4, std=(high - low) / 3)
+    seen.batches = [BatchFacts(columns={"x": facts}, labels=list(range(8)), inputs_key="x")]
+    return seen
+
+
+def test_pixels_that_hurt() -> None:
+    seen = pixels()
+    seen.probes = ProbeFacts(train=curve(30.0, 2.4), train_standardised=curve(2.3, 0.6))
+    assert "/ 255" in finding("D108", seen).remedy
+    seen.probes = ProbeFacts(initial_loss=30.0)
+    assert "initial loss 30" in finding("D108", seen).message
+
+
+@pytest.mark.parametrize("change", ["scaled", "learns as it is", "normalised in the model", "nothing probed", "neither learns"])
+def test_large_numbers_that_do_not_hurt(change: str) -> None:
+    seen = pixels(*((0.0, 1.0) if change == "scaled" else (0.0, 255.0)))
+    if change == "scaled":
+        seen.probes = ProbeFacts(initial_loss=30.0)
+    elif change == "learns as it is":
+        seen.probes = ProbeFacts(train=curve(2.4, 0.5), train_standardised=curve(2.3, 0.3))
+    elif change == "normalised in the model":
+        seen.probes = ProbeFacts(initial_loss=math.log(10))
+    elif change == "neither learns":
+        seen.probes = ProbeFacts(train=curve(2.4, 2.3), train_standardised=curve(2.3, 2.3))
+    assert judge("D108", seen) != "found"
+
+
+def test_features_of_different_scale() -> None:
+    seen = pixels()
+    facts = TensorFacts(shape=(32, 4), dtype="float32", minimum=-2.0, maximum=90000.0, mean=9000.0, std=20000.0, column_stds=(0.4, 30000.0))
+    seen.batches = [BatchFacts(columns={"x": facts}, inputs_key="x")]
+    seen.task, seen.classes = "regression", None
+    seen.loss_calls = [LossCall(name="mse", target=TensorFacts(shape=(32,), dtype="float32", std=1.0))]
+    seen.probes = ProbeFacts(train=curve(1e6, 40.0), train_standardised=curve(1.2, 0.1))
+    assert "very different scales" in finding("D108", seen).message
+    assert "StandardScaler" in finding("D108", seen).remedy

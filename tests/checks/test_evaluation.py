@@ -1,0 +1,100 @@
+"""The evaluation's checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
+from harness.checks.observation import EvaluationFacts, ExceptionFacts, MetricFacts, ProbeFacts
+from tests.checks.facts import HERE, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
+
+DROPOUT = model(stochastic=True)
+NORM = model(stochastic=True, has_batch_norm=True)
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("ev_logits", "argmax(axis=-1)"), ("ev_logits_batch", "argmax"), ("sk_logits", "argmax"), ("sk_f1_logits", "argmax"),
+    ("sk_swapped", "argmax"), ("sk_binary_cont", "(logits > 0)"), ("sk_onehot", "one-hot"), ("sk_lengths", "4 of one and 12"),
+    ("ev_list", "2 of one and 3"), ("ev_tuple", "logits[0]")])
+def test_metric_input_raised(name: str, words: str) -> None:
+    metric = MetricFacts(predictions=tensor(4, 3), references=ids(4))
+    found(MetricInput, died(name, evaluation=EvaluationFacts(metrics=[metric])), words, "(4, 3)")
+
+
+@pytest.mark.parametrize(("name", "words"), [("np_scalar", "argmax"), ("np_scalar2", "argmax"), ("np_ragged", "several arrays"),
+                                             ("np_tuple_argmax", "several arrays")])
+def test_metric_input_needs_its_place(name: str, words: str) -> None:
+    assert verdict(MetricInput, died(name)) is None  # such a message may come from anywhere
+    error = recorded(name)
+    error.frames = [("/lib/transformers/trainer.py", 9, "evaluation_loop"), ("train.py", 3, "compute_metrics")]
+    found(MetricInput, died(error), words)
+
+
+def test_metric_input_of_keras() -> None:
+    found(MetricInput, died("tf_keras_metric"))
+
+
+def test_metric_input_tried_before_training() -> None:
+    site = {"file": "train.py", "line": 4}
+    facts = {"type": "ValueError", "message": recorded("ev_logits").message, "stage": "evaluation", "site": site}
+    finding = found(MetricInput, seen(probes=ProbeFacts(evaluation_error=facts)), "only after the training")
+    assert finding.site is not None
+    assert finding.site.line == 4
+
+
+@pytest.mark.parametrize("name", ["sk_f1_binary_avg", "sk_roc", "ce_out", "mse_shape", "tf_keras_cat_int"])
+def test_other_exceptions(name: str) -> None:
+    assert verdict(MetricInput, died(name)) is None
+
+
+def test_evaluation_in_training_mode() -> None:
+    facts = EvaluationFacts(forwards=10, in_training_mode=10, site=HERE)
+    found(EvaluationInTrainingMode, seen(model=DROPOUT, evaluation=facts), "10 of 10", "model.eval()", "dropout")
+    found(EvaluationInTrainingMode, seen(model=NORM, evaluation=facts, probes=ProbeFacts(repeat_differs=False)), "running statistics")
+    for healthy in (seen(model=model(), evaluation=facts), seen(model=DROPOUT, evaluation=EvaluationFacts(forwards=10)),
+                    seen(model=DROPOUT, evaluation=facts, probes=ProbeFacts(repeat_differs=False)),
+                    seen(framework="keras", model=DROPOUT, evaluation=facts)):
+        assert verdict(EvaluationInTrainingMode, healthy) is None
+    assert isinstance(verdict(EvaluationInTrainingMode, seen(model=DROPOUT, evaluation=facts, models_stepped=2)), str)  # samples of a GAN
+
+
+def test_training_in_evaluation_mode() -> None:
+    after = EvaluationFacts(forwards=5, training_forwards=40, training_in_eval_mode=20, site=HERE)
+    found(TrainingInEvaluationMode, seen(model=DROPOUT, evaluation=after), "20 of 40", "after an evaluation", "model.train()")
+    start = EvaluationFacts(forwards=5, training_forwards=40, training_in_eval_mode=40, site=HERE)
+    found(TrainingInEvaluationMode, seen(model=NORM, evaluation=start), "from the start")
+    never = EvaluationFacts(training_forwards=40, training_in_eval_mode=40)
+    loaded = model(stochastic=True, pretrained=True)
+    for healthy in (seen(model=model(), evaluation=after), seen(model=loaded, evaluation=never),
+                    seen(model=DROPOUT, evaluation=EvaluationFacts(forwards=5, training_forwards=40))):
+        assert verdict(TrainingInEvaluationMode, healthy) is None
+    body = model(stochastic=True, parameters=[parameter("a", trainable=False), parameter("b", trainable=False), parameter("head")])
+    assert isinstance(verdict(TrainingInEvaluationMode, seen(model=body, evaluation=start)), str)
+
+
+def _metric(**facts: object) -> EvaluationFacts:
+    return EvaluationFacts(metrics=[MetricFacts(**{"values": {"accuracy": 0.9}, "predicted_counts": {"0": 100}, "site": HERE,
+                                                   "reference_counts": {"0": 90, "1": 10}, **facts})])
+
+
+def test_constant_prediction() -> None:
+    found(ConstantPrediction, seen(evaluation=_metric(), steps=steps(40)), "class 0", "0.900", "0 x 90, 1 x 10")
+
+
+@pytest.mark.parametrize("facts", [
+    {"predicted_counts": {"0": 95, "1": 5}}, {"values": {"accuracy": 0.9, "f1": 0.47}}, {"reference_counts": {"0": 90}},
+    {"reference_counts": {"0": 50, "1": 50}, "values": {"accuracy": 0.5}},
+    {"predicted_counts": {"0": 9}, "reference_counts": {"0": 8, "1": 1}},
+    {"values": {"mse": 0.9}}])
+def test_telling_metrics(facts: dict[str, object]) -> None:
+    assert verdict(ConstantPrediction, seen(evaluation=_metric(**facts), steps=steps(40))) is None
+
+
+def test_constant_prediction_early() -> None:
+    assert isinstance(verdict(ConstantPrediction, seen(evaluation=_metric(), steps=steps(3))), str)
+    assert isinstance(verdict(ConstantPrediction, seen(steps=steps(99))), str)
+
+
+def test_no_metric_error_from_elsewhere() -> None:
+    error = ExceptionFacts(type="TypeError", message="only 0-dimensional arrays can be converted to Python scalars", stage="data")
+    assert verdict(MetricInput, died(error)) is None

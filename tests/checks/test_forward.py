@@ -1,0 +1,90 @@
+"""F101 to F104, on observations made by hand; what libraries raise is in test_recorded.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.observation import Observation, ProbeFacts, TensorFacts
+from tests.checks.made import error, finding, healthy, ids, judge, steps
+
+OUTSIDE = "index out of range in self"
+
+
+@pytest.mark.parametrize("code", ["F101", "F102", "F103", "F104"])
+def test_silent_on_a_healthy_run(code: str) -> None:
+    assert judge(code, healthy()) != "found"
+    assert judge(code, Observation()) not in {"found", "clean"}
+
+
+def test_too_long_or_outside_is_told_by_the_batch() -> None:
+    seen = healthy()
+    seen.exception = error("IndexError", OUTSIDE)
+    for batch in seen.batches:
+        batch.longest = 200
+    assert "200 tokens" in finding("F101", seen).message
+    assert "64 positions" in finding("F101", seen).message
+    seen = healthy()
+    seen.exception = error("IndexError", OUTSIDE)
+    seen.batches[-1].columns["input_ids"] = ids(largest=130)
+    assert judge("F101", seen) == "clean"
+    found = finding("F102", seen)
+    assert "`input_ids` holds 130" in found.message
+    assert "resize_token_embeddings" in found.remedy
+
+
+def test_filler_among_the_inputs() -> None:
+    seen = healthy()
+    seen.exception = error("IndexError", OUTSIDE)
+    seen.batches[-1].columns["input_ids"] = ids(smallest=-100)
+    assert "pad_token_id" in finding("F102", seen).remedy
+
+
+def test_kinds_of_token_outside() -> None:
+    seen = healthy()
+    seen.exception = error("IndexError", OUTSIDE)
+    seen.batches[-1].columns["token_type_ids"] = ids(largest=2)
+    assert "`token_type_ids` holds 2" in finding("F102", seen).message
+
+
+def test_on_a_gpu_the_cpu_has_the_word() -> None:
+    seen = healthy()
+    seen.exception = error("AcceleratorError", "CUDA error: device-side assert triggered", "backward", "loss.backward()")
+    seen.exception.cpu_rerun = {"type": "IndexError", "message": OUTSIDE, "stage": "forward",
+                                "site": {"file": "/home/user/train.py", "line": 12, "source": "model(**batch)"}}
+    seen.batches[-1].columns["input_ids"] = ids(largest=130)
+    found = finding("F102", seen)
+    assert found.site is not None
+    assert found.site.line == 12
+
+
+def test_shapes_in_the_loss_are_not_the_models() -> None:
+    message = "The size of tensor a (32) must match the size of tensor b (16) at non-singleton dimension 0"
+    assert judge("F103", Observation(exception=error("RuntimeError", message, "loss"))) == "clean"
+    assert judge("F103", Observation(exception=error("RuntimeError", message, "forward"))) == "found"
+
+
+def blind() -> Observation:
+    seen = healthy()
+    seen.steps, seen.probes = steps([1.1] * 60), ProbeFacts(input_matters=False)
+    return seen
+
+
+def test_input_that_does_not_matter() -> None:
+    assert "whatever its input" in finding("F104", blind()).message
+
+
+@pytest.mark.parametrize("change", ["matters", "learns", "nan", "two models", "unknown"])
+def test_input_that_matters_or_unclear(change: str) -> None:
+    seen = blind()
+    assert seen.model is not None
+    if change == "matters":
+        seen.probes.input_matters = True
+    elif change == "learns":
+        seen.steps = healthy().steps
+    elif change == "nan":
+        seen.model.output = TensorFacts(shape=(4, 3), dtype="float32", bad_rows=[0, 1])
+    elif change == "two models":
+        seen.models_stepped = 2
+    else:
+        seen.probes.input_matters = None
+    assert judge("F104", seen) != "found"

@@ -1,0 +1,169 @@
+"""The backward pass's checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
+from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
+from harness.checks.observation import BadBirth, EvaluationFacts, MemoryFacts, OptimizerFacts, Site, UnitFacts
+from tests.checks.facts import (
+    ADAM,
+    FAILS_LEARNS_SMALLER,
+    HERE,
+    LEARNS,
+    MODEL,
+    NEVER_LEARNS,
+    batch,
+    call,
+    died,
+    found,
+    ids,
+    model,
+    parameter,
+    recorded,
+    seen,
+    steps,
+    tensor,
+    verdict,
+)
+
+TF_BERT = model(kind="TFDistilBertForSequenceClassification", accepts=["input_ids", "labels"], num_labels=3, pretrained=True)
+INSIDE = [batch(input_ids=ids(8, 20), labels=ids(8))]
+PAIR = [batch(input_ids=ids(8, 20), y=ids(8))]
+
+
+def test_keras_loss_without_target_raised() -> None:
+    found(KerasLossWithoutTarget, died("tf_keras_nograd", model=TF_BERT, batches=INSIDE), "labels", "model.compile(optimizer=optimizer)")
+    found(KerasLossWithoutTarget, died("tf_keras_none"), "fit()", "pairs")
+    found(KerasLossWithoutTarget, died("keras_none", batches=INSIDE), "inside the input dict")
+    assert verdict(KerasLossWithoutTarget, died("keras_none")) is None  # None may have come from anywhere
+    error = recorded("keras_none")
+    error.site = Site(file="train.py", line=9, source="model.fit(x)")
+    found(KerasLossWithoutTarget, died(error), "no second part")
+    assert verdict(KerasLossWithoutTarget, died("tf_keras_nograd", model=model())) is None
+    found(GraphCut, died("tf_keras_nograd", model=model()))
+    found(GraphCut, died("keras_stopgrad", model=model()))
+
+
+def test_keras_loss_without_target_silent() -> None:
+    by_name = call("sparse_categorical", from_logits=False, by_name=True)
+    facts = {"framework": "tf_keras", "model": TF_BERT, "steps": steps(5, loss=4.0)}
+    found(KerasLossWithoutTarget, seen(batches=INSIDE, loss_calls=[by_name], **facts), "by a string", "from -2 to 2", "4, 4")
+    logits = call("sparse_categorical", from_logits=True)
+    for batches, loss in ((PAIR, by_name), (INSIDE, logits), (INSIDE, call("model"))):
+        assert verdict(KerasLossWithoutTarget, seen(batches=batches, loss_calls=[loss], **facts)) is None
+
+
+@pytest.mark.parametrize("name", ["nograd", "detach", "argmax", "item", "intloss"])
+def test_graph_cut_raised(name: str) -> None:
+    assert found(GraphCut, died(name, model=model()), "no history", ".detach()").site == HERE
+
+
+def test_graph_cut_other_exceptions() -> None:
+    found(GraphCut, died("item2"), "plain Python number")
+    after = died("nograd", steps=steps(9), evaluation=EvaluationFacts(forwards=4))
+    found(GraphCut, after, "set_grad_enabled(False)")
+    assert verdict(GraphCut, died("second")) is None
+
+
+CUT = [parameter("body.weight", gradient_norm=None, moved=False), parameter("head.weight")]
+
+
+def test_graph_cut_silent() -> None:
+    found(GraphCut, seen(model=model(parameters=CUT), steps=steps(3)), "1 of 2", "body.weight")
+    nothing = [parameter(name, gradient_norm=None, moved=False) for name in ("a.weight", "b.weight")]
+    found(GraphCut, seen(model=model(parameters=nothing), steps=steps(3)), "none of 2")
+
+
+@pytest.mark.parametrize("facts", [
+    {"model": model()},
+    {"model": model(parameters=[parameter("pooler.weight", gradient_norm=None, used=False), parameter("head.weight")])},
+    {"model": model(parameters=[parameter("body.weight", gradient_norm=None, trainable=False), parameter("head.weight")])},
+    {"model": model(parameters=[parameter("body.weight", gradient_norm=None, in_optimizer=False), parameter("head.weight")])},
+    {"model": model(parameters=CUT, pretrained=True)},
+    {"model": model(parameters=CUT), "models_stepped": 2},
+])
+def test_graph_whole(facts: dict[str, object]) -> None:
+    assert not hasattr(verdict(GraphCut, seen(steps=steps(3), **facts)), "remedy")
+
+
+def test_frozen() -> None:
+    frozen = [parameter(name, trainable=False, gradient_norm=None, moved=False) for name in ("body.weight", "head.weight", "head.bias")]
+    found(FrozenWeights, died("allfrozen", model=model(parameters=frozen)), "All 3 weights", "requires_grad_(True)")
+    found(FrozenWeights, died("frozen_opt"), "ModuleList")
+    found(FrozenWeights, seen(model=model(unregistered=["layers[0].weight"]), optimizer=ADAM), "ModuleList", "layers[0].weight")
+    head = [parameter("body.weight"), *frozen[1:]]
+    assert found(FrozenWeights, seen(model=model(parameters=head), steps=steps(3)), "head.weight", "random").site == MODEL
+
+
+@pytest.mark.parametrize("facts", [
+    {"model": model()},
+    {"model": model(parameters=[parameter("body.weight", trainable=False), parameter("head.weight")], pretrained=True, fresh_head=True)},
+    {"model": model(parameters=[parameter("embed.weight", trainable=False), parameter("head.weight")])},
+    {"model": model(unregistered=["temperature"]), "optimizer": OptimizerFacts(held=4, foreign=1)},
+    {"model": model(parameters=[parameter("body.weight"), parameter("head.weight", trainable=False)], pretrained=True)},
+])
+def test_frozen_on_purpose(facts: dict[str, object]) -> None:
+    assert verdict(FrozenWeights, seen(steps=steps(3), **facts)) is None
+
+
+def test_no_backward() -> None:
+    still = model(parameters=[parameter("head.weight", gradient_norm=None, moved=False)])
+    lonely = steps(5, backwards=0, gradient_norm=None)
+    found(NoBackward, seen(model=still, steps=lonely, forward_without_backward=5), "5 steps", "loss.backward()", "5 forward passes")
+    assert verdict(NoBackward, seen(model=model(), steps=lonely)) is None  # gradients by autograd.grad, put in by hand
+    assert verdict(NoBackward, seen(model=still, steps=steps(5))) is None
+    assert verdict(NoBackward, seen(model=still, steps=[*steps(1), *lonely])) is None  # one loss, two optimizers
+    assert verdict(NoBackward, seen(framework="keras", steps=lonely)) is None
+    assert isinstance(verdict(NoBackward, seen(model=still)), str)
+
+
+def test_graph_kept_alive() -> None:
+    found(GraphKeptAlive, died("rnn_hidden", steps=steps(1)), "hidden.detach()")
+    found(GraphKeptAlive, died("rnn_hidden_retain", steps=steps(1)), "optimizer has changed")
+    found(GraphKeptAlive, died("total_loss_retain", steps=steps(1)))
+    found(GraphKeptAlive, died("second"), "backward() once")
+    assert verdict(GraphKeptAlive, died("inplace", steps=steps(1))) is None
+    assert verdict(GraphKeptAlive, died("rnn_hidden_retain")) is None  # before any step, weights have not changed
+    found(GraphKeptAlive, seen(memory=MemoryFacts(graph_grows=True, growth_per_step=3 * 2**20)), "loss.item()", "3.00 MiB")
+    assert verdict(GraphKeptAlive, seen(memory=MemoryFacts(graph_grows=False, growth_per_step=1e6))) is None
+
+
+def _stack(first: float, last: float) -> list[object]:
+    return [parameter(f"layers.{n}.weight", gradient_norm=first * (last / first) ** (n / 7)) for n in range(8)]
+
+
+def test_vanishing() -> None:
+    fading = model(parameters=_stack(1e-9, 1.0))
+    found(VanishingGradients, seen(model=fading, probes=NEVER_LEARNS), "layers.0.weight", "LayerNorm")
+    assert verdict(VanishingGradients, seen(model=fading, probes=LEARNS)) is None
+    assert verdict(VanishingGradients, seen(model=model(parameters=_stack(1e-2, 1.0)), probes=NEVER_LEARNS)) is None
+    assert isinstance(verdict(VanishingGradients, seen(model=fading)), str)
+    adapters = [parameter("a.weight", gradient_norm=0.0), *_stack(0.1, 1.0)]  # low-rank adapters begin with no gradient at all
+    assert verdict(VanishingGradients, seen(model=model(parameters=adapters), probes=NEVER_LEARNS)) is None
+
+
+def test_exploding() -> None:
+    wide = model(parameters=[parameter(f"layers.{n}.weight", update_ratio=40.0) for n in range(8)])
+    found(ExplodingGradients, seen(model=wide, probes=NEVER_LEARNS), "40.0 times", "clip_grad_norm_")
+    growing = [*steps(5), *steps(3, gradient_norm=1e6)]
+    found(ExplodingGradients, seen(model=model(), steps=growing, probes=NEVER_LEARNS), "from 1 to 1e+06")
+    assert verdict(ExplodingGradients, seen(model=wide, probes=LEARNS)) is None
+    assert verdict(ExplodingGradients, seen(model=wide, probes=FAILS_LEARNS_SMALLER)) is None  # the rate's fault
+    assert verdict(ExplodingGradients, seen(model=model(), steps=steps(9), probes=NEVER_LEARNS)) is None
+    assert isinstance(verdict(ExplodingGradients, seen(model=wide)), str)
+    first = [BadBirth(step=1, what="activation", name="log")]
+    assert verdict(ExplodingGradients, seen(model=wide, births=first, probes=NEVER_LEARNS)) is None
+
+
+def test_dead_units() -> None:
+    dead = model(units=[UnitFacts(module="act1", kind="relu", dead_share=0.99)])
+    batches = [batch(x=tensor(32, 8))]
+    found(DeadUnits, seen(model=dead, probes=NEVER_LEARNS, batches=batches), "99%", "act1")
+    assert verdict(DeadUnits, seen(model=dead, probes=LEARNS, batches=batches)) is None
+    assert verdict(DeadUnits, seen(model=dead, probes=FAILS_LEARNS_SMALLER, batches=batches)) is None
+    half = model(units=[UnitFacts(module="act1", kind="relu", dead_share=0.5)])
+    assert verdict(DeadUnits, seen(model=half, probes=NEVER_LEARNS, batches=batches)) is None
+    assert isinstance(verdict(DeadUnits, seen(model=dead, probes=NEVER_LEARNS, batches=[batch(x=tensor(2, 8))])), str)
+    assert isinstance(verdict(DeadUnits, seen(model=dead, batches=batches)), str)

@@ -1,0 +1,249 @@
+"""The loss's checks: targets, outputs, values."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from harness.checks.loss_output import LogitsIntoProbabilityLoss, OutputFitsLoss, ProbabilitiesIntoLogitsLoss
+from harness.checks.loss_targets import LabelDtype, LabelOutsideClasses, TargetShape
+from harness.checks.loss_value import DrownedTerm, InitialLoss, NotANumber, SumInsteadOfMean
+from harness.checks.observation import BadBirth, ExceptionFacts, ProbeFacts
+from tests.checks.facts import (
+    FAILS_LEARNS_SMALLER,
+    HERE,
+    LEARNS,
+    MODEL,
+    NEVER_LEARNS,
+    call,
+    curve,
+    died,
+    found,
+    ids,
+    model,
+    probes,
+    seen,
+    steps,
+    tensor,
+    verdict,
+)
+
+TWO = model(num_labels=2)
+
+
+@pytest.mark.parametrize("name", ["ce_out", "nll_out", "ce_out_smooth", "tf_keras_out", "tf_keras_out_eager", "keras_out",
+                                  "keras_out_prob"])
+def test_label_outside_raised(name: str) -> None:
+    finding = found(LabelOutsideClasses, died(name, model=TWO), "Label 2", "0 to 1", "num_labels=3")
+    assert finding.site == MODEL
+
+
+def test_label_outside_other_exceptions() -> None:
+    assert found(LabelOutsideClasses, died("ce_minus1"), "ignore_index").site == HERE
+    found(LabelOutsideClasses, died("onehot", model=model(final_units=2)), "last layer")
+    labels = steps(1, labels=[0, 1, 2, 0])
+    found(LabelOutsideClasses, died("gather_own", steps=labels, model=TWO))
+    assert isinstance(verdict(LabelOutsideClasses, died("gather_own")), str)  # an index by itself may be anything
+    assert not hasattr(verdict(LabelOutsideClasses, died("gather_own", model=model(num_labels=7), steps=labels)), "remedy")
+
+
+def test_label_outside_on_an_asynchronous_device() -> None:
+    error = ExceptionFacts(type="AcceleratorError", message="CUDA error: device-side assert triggered", stage="step", site=HERE)
+    rerun = {"type": "IndexError", "message": "Target 2 is out of bounds.", "site": {"file": "train.py", "line": 21}, "stage": "loss"}
+    error.cpu_rerun = rerun
+    found(LabelOutsideClasses, died(error, model=TWO), "not to be believed", "line 30", "line 21", "Target 2 is out of bounds")
+    error.cpu_rerun = None
+    finding = found(LabelOutsideClasses, died(error, model=TWO, steps=steps(1, labels=[0, 1, 2])), "not to be believed")
+    assert finding.site == MODEL
+    assert isinstance(verdict(LabelOutsideClasses, died(error, model=TWO, steps=steps(1, labels=[0, 1]))), str)
+    found(LabelOutsideClasses, died("lazy", model=TWO), "not to be believed", "Label 2")
+
+
+def test_label_outside_silent() -> None:
+    nan = call("sparse_categorical", inputs=tensor(4, 2), row_losses=[0.7, math.nan, 0.6, math.nan], row_labels=[0, 2, 1, 2])
+    found(LabelOutsideClasses, seen(framework="tf_keras", loss_calls=[nan]), "NaN", "2 x 2", "at least 3")
+    own = call("model", inputs=None, target=None)
+    found(LabelOutsideClasses, seen(framework="tf_keras", loss_calls=[own], model=TWO, steps=steps(1, labels=[0, 2, 1])), "num_labels=3")
+    one_based = call(inputs=tensor(9, 3), row_labels=[1, 2, 3, 1, 2, 3, 1, 2, 3])
+    found(LabelOutsideClasses, seen(loss_calls=[one_based]), "labels - 1")
+
+
+@pytest.mark.parametrize("healthy", [
+    call(row_labels=[0, 1, 2, -100]),
+    call(row_labels=[0, 1, 255], ignore_index=255),
+    call("mse", inputs=tensor(8, 1), target=ids(8, 1, top=50)),
+    call(inputs=tensor(8, 3, 64, 64), target=ids(8, 64, 64)),
+    call("bce_with_logits", target=tensor(8, 3, minimum=0.0, maximum=1.0)),
+])
+def test_label_inside(healthy: object) -> None:
+    assert verdict(LabelOutsideClasses, seen(loss_calls=[healthy])) is None
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("ce_float", "long()"), ("ce_int32", "long()"), ("ce_bool", "long()"), ("ce_str", "torch.tensor"), ("bce_long", "float()"),
+    ("bcep_long", "float()"), ("bcep_double", "float()"), ("ce_onehot_long", "argmax"), ("tf_keras_str_labels", "class ids"),
+    ("keras_str_labels", "class ids")])
+def test_label_dtype(name: str, words: str) -> None:
+    found(LabelDtype, died(name), words)
+
+
+def test_label_dtype_is_no_matter_of_other_layers() -> None:
+    error = ExceptionFacts(type="RuntimeError", message="expected scalar type Long but found Float", stage="forward",
+                           frames=[("/lib/torch/nn/functional.py", 1, "embedding")])
+    assert verdict(LabelDtype, died(error)) is None
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("ce_n1", "squeeze"), ("ce_lm", "transpose"), ("ce_batch", "number of rows"), ("bce_shape", "same shape"), ("bcep_shape", "same shape"),
+    ("mse_shape", "same shape"), ("tf_keras_cat_int", "sparse"), ("keras_cat_int", "sparse"), ("tf_keras_sparse_onehot", "one-hot"),
+    ("keras_sparse_onehot", "one-hot"), ("tf_keras_bin_3", "same shape"), ("keras_mse", "same shape")])
+def test_target_shape_raised(name: str, words: str) -> None:
+    found(TargetShape, died(name), words)
+
+
+def test_target_shape_broadcast() -> None:
+    grown = call("mse", inputs=tensor(32, 1), target=tensor(32))
+    found(TargetShape, seen(loss_calls=[grown]), "(32, 1)", "(32, 32)", "1024 pairs", "target.unsqueeze(1)")
+    found(TargetShape, seen(loss_calls=[call("l1", inputs=tensor(32), target=tensor(32, 1))]), "output.squeeze(-1)")
+
+
+@pytest.mark.parametrize(("framework", "inputs", "target"), [
+    ("torch", (32, 1), (32, 1)), ("torch", (32, 1), (1,)), ("torch", (32, 1), ()), ("torch", (1, 1), (1,)), ("torch", (32, 5), (32, 1)),
+    ("keras", (32, 1), (32,)), ("tf_keras", (32, 1), (32,))])
+def test_target_shape_healthy(framework: str, inputs: tuple[int, ...], target: tuple[int, ...]) -> None:
+    assert verdict(TargetShape, seen(framework=framework, loss_calls=[call("mse", inputs=tensor(*inputs), target=tensor(*target))])) is None
+
+
+def test_target_shape_leaves_metrics_alone() -> None:
+    for name in ("tf_keras_metric", "keras_metric"):
+        assert not hasattr(verdict(TargetShape, died(name)), "remedy")
+
+
+PROBABILITIES = tensor(8, 3, minimum=0.01, maximum=0.9, rows_sum_to_one=True)
+
+
+def test_probabilities_into_logits_loss() -> None:
+    found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[call(inputs=PROBABILITIES)] * 3), "softmax", "rows sum to 1", "all 3 loss calls")
+    keras = call("sparse_categorical", inputs=PROBABILITIES, from_logits=True)
+    found(ProbabilitiesIntoLogitsLoss, seen(framework="keras", loss_calls=[keras]), "from_logits=False")
+    squashed = call("bce_with_logits", inputs=tensor(8, 1, minimum=0.2, maximum=0.8), softmaxed_in_model=True)
+    found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[squashed]), "sigmoid")
+
+
+@pytest.mark.parametrize("healthy", [
+    call(), call(inputs=tensor(8, 3, minimum=-3.0, maximum=-0.1, log_probabilities=True)),
+    call("nll", inputs=tensor(8, 3, log_probabilities=True)), call("sparse_categorical", inputs=PROBABILITIES, from_logits=False),
+    call("bce", inputs=tensor(8, 1, minimum=0.1, maximum=0.9)), call("kl", inputs=PROBABILITIES),
+])
+def test_logits_are_fine(healthy: object) -> None:
+    assert verdict(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[healthy])) is None
+
+
+def test_small_logits_are_not_taken_for_probabilities() -> None:
+    small = call("bce_with_logits", inputs=tensor(8, 1, minimum=0.2, maximum=0.8))
+    assert isinstance(verdict(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[small])), str)
+    assert verdict(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[call(inputs=PROBABILITIES), call()])) is None
+
+
+def test_logits_into_probability_loss() -> None:
+    by_name = call("sparse_categorical", from_logits=False, by_name=True)
+    found(LogitsIntoProbabilityLoss, seen(framework="keras", loss_calls=[by_name]), "from_logits=True", "string", "-2")
+    found(LogitsIntoProbabilityLoss, died("bcep_range"), "BCEWithLogitsLoss")
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll")]), "raw logits", "log_softmax")
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll", inputs=PROBABILITIES)]), "gets probabilities")
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", inputs=PROBABILITIES)]), "KLDivLoss")
+
+
+@pytest.mark.parametrize(("framework", "healthy"), [
+    ("torch", call()), ("torch", call("nll", inputs=tensor(8, 3, minimum=-4.0, maximum=-0.1, log_probabilities=True))),
+    ("torch", call("nll", inputs=tensor(8, 3, 9, 9, minimum=-4.0, maximum=-0.1), target=ids(8, 9, 9))),
+    ("keras", call("sparse_categorical", inputs=PROBABILITIES, from_logits=False)), ("keras", call("sparse_categorical", from_logits=True)),
+    ("keras", call("kl", inputs=PROBABILITIES)), ("tf_keras", call("model")), ("torch", call("bce", inputs=PROBABILITIES)),
+])
+def test_probabilities_are_fine(framework: str, healthy: object) -> None:
+    assert verdict(LogitsIntoProbabilityLoss, seen(framework=framework, loss_calls=[healthy])) is None
+
+
+def test_output_does_not_fit() -> None:
+    found(OutputFitsLoss, died("ce_1unit", model=model(final_units=1)), "one unit", "BCEWithLogitsLoss")
+    found(OutputFitsLoss, seen(loss_calls=[call(inputs=tensor(8, 1), value=0.0)]), "one unit")
+    softmax = model(final_units=1, final_activation="softmax")
+    ones = call("bce", inputs=tensor(8, 1, minimum=1.0, maximum=1.0))
+    found(OutputFitsLoss, seen(framework="keras", model=softmax, loss_calls=[ones]), "sigmoid")
+    relu = call(inputs=tensor(8, 3, minimum=0.0, maximum=2.0))
+    found(OutputFitsLoss, seen(model=model(final_activation="relu"), loss_calls=[relu]), "ReLU")
+    sigmoids = call("sparse_categorical", inputs=tensor(8, 3, minimum=0.3, maximum=0.7), from_logits=False)
+    found(OutputFitsLoss, seen(framework="keras", model=model(final_activation="sigmoid", final_units=3), loss_calls=[sigmoids]), "softmax")
+    bounded = call("mse", inputs=tensor(8, 1, minimum=0.1, maximum=0.9), target=tensor(8, 1, minimum=5.0, maximum=80.0))
+    found(OutputFitsLoss, seen(model=model(final_activation="sigmoid"), loss_calls=[bounded]), "[0, 1]", "80")
+
+
+@pytest.mark.parametrize(("activation", "healthy"), [
+    (None, call()), ("relu", call("mse", inputs=tensor(8, 1, minimum=0.0), target=tensor(8, 1, minimum=0.0, maximum=9.0))),
+    ("sigmoid", call("bce", inputs=tensor(8, 5, minimum=0.1, maximum=0.9), target=tensor(8, 5, minimum=0.0, maximum=1.0))),
+    ("tanh", call("mse", inputs=tensor(8, 9, minimum=-0.9, maximum=0.9), target=tensor(8, 9, minimum=-1.0, maximum=1.0))),
+    ("relu", call(inputs=tensor(8, 3, minimum=-1.0))), ("softmax", call("sparse_categorical", inputs=PROBABILITIES, from_logits=False)),
+])
+def test_output_fits(activation: str | None, healthy: object) -> None:
+    assert verdict(OutputFitsLoss, seen(model=model(final_activation=activation), loss_calls=[healthy])) is None
+
+
+def test_initial_loss() -> None:
+    never = probes(curve(1e-2, 9.0, 8.7), curve(1e-3, 9.0, 8.9), initial_loss=9.0, initial_rows=64)
+    found(InitialLoss, seen(loss_calls=[call()], model=model(), probes=never), "ln 3 = 1.1", "64 rows")
+
+
+@pytest.mark.parametrize("facts", [
+    {"probes": ProbeFacts(initial_loss=1.3)}, {"probes": ProbeFacts(initial_loss=3.2)}, {"model": model(pretrained=True)},
+    {"loss_calls": [call(weighted=True)]}, {"loss_calls": [call(smoothing=0.1)]}, {"task": "language"}, {"loss_calls": [call("mse")]},
+    {"probes": probes(curve(1e-2, 9.0, 0.1), curve(1e-3, 9.0, 5.0), initial_loss=9.0)}, {"loss_terms": [{"name": "a"}, {"name": "b"}]},
+])
+def test_initial_loss_explained(facts: dict[str, object]) -> None:
+    healthy = {"loss_calls": [call()], "model": model(), "probes": ProbeFacts(initial_loss=9.0), **facts}
+    assert not hasattr(verdict(InitialLoss, seen(**healthy)), "remedy")
+
+
+def _terms(small_end: float, gradient: float, name: str = "cross_entropy") -> list[dict[str, object]]:
+    return [term for n in range(10) for term in (
+        {"step": n, "name": "mse", "value": 900.0 - n, "gradient_norm": 500.0, "line": 9},
+        {"step": n, "name": name, "value": 1.1 + (small_end - 1.1) * n / 9, "gradient_norm": gradient, "line": 10})]
+
+
+def test_drowned_term() -> None:
+    found(DrownedTerm, seen(loss_terms=_terms(1.1, 0.5), loss_calls=[call()]), "drowns cross_entropy", "1000 times")
+
+
+@pytest.mark.parametrize(("terms", "facts"), [
+    (_terms(0.2, 0.5), {}), (_terms(1.1, 400.0), {}), (_terms(1.1, 0.5, "kl"), {}), (_terms(1.1, 0.5), {"models_stepped": 2}), ([], {})])
+def test_terms_in_balance(terms: list[dict[str, object]], facts: dict[str, object]) -> None:
+    assert not hasattr(verdict(DrownedTerm, seen(loss_terms=terms, loss_calls=[call()], **facts)), "remedy")
+
+
+def test_sum_instead_of_mean() -> None:
+    summed = call(reduction="sum", value=71.0, inputs=tensor(64, 3), target=ids(64))
+    found(SumInsteadOfMean, seen(loss_calls=[summed], probes=FAILS_LEARNS_SMALLER, steps=steps(9, loss=71.0)), "64 rows", "1.109 a row")
+    for healthy in (seen(loss_calls=[summed], probes=LEARNS), seen(loss_calls=[summed], probes=NEVER_LEARNS),
+                    seen(loss_calls=[summed], probes=FAILS_LEARNS_SMALLER, steps=steps(9, loss=1.1)), seen(loss_calls=[call()])):
+        assert verdict(SumInsteadOfMean, healthy) is None
+    assert isinstance(verdict(SumInsteadOfMean, seen(loss_calls=[summed])), str)
+
+
+def test_not_a_number() -> None:
+    birth = BadBirth(step=3, what="activation", name="log", rows=[2, 5], row_labels=[0, 1], site=MODEL)
+    bad = [*steps(2), *steps(3, loss=math.nan)[2:]]
+    finding = found(NotANumber, seen(steps=bad, births=[birth], loss_calls=[call()]), "step 3", "`log`", "rows 2, 5")
+    assert finding.site == MODEL
+    found(NotANumber, seen(steps=bad, births=[BadBirth(step=1, what="input", name="age")], loss_calls=[call()]), "comes with the data")
+    found(NotANumber, seen(steps=bad, loss_calls=[call()]), "set_detect_anomaly")
+
+
+def test_numbers() -> None:
+    assert verdict(NotANumber, seen(steps=steps(9))) is None
+    scaler = BadBirth(step=1, what="gradient", name="head.weight")  # mixed precision begins with a scale that is too large
+    assert verdict(NotANumber, seen(steps=steps(9), births=[scaler])) is None
+    masked = BadBirth(step=1, what="activation", name="attention")  # minus infinity is how attention masks
+    assert verdict(NotANumber, seen(steps=steps(9), births=[masked])) is None
+    bad = [*steps(2), *steps(3, loss=math.inf)[2:]]
+    away = [BadBirth(step=3, what="weight", name="w")]
+    assert "S401" in str(verdict(NotANumber, seen(steps=bad, births=away, probes=FAILS_LEARNS_SMALLER)))

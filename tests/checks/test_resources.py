@@ -1,0 +1,57 @@
+"""The resources' checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, MemoryFacts, ProbeFacts
+from harness.checks.resources import MemoryGrows, OutOfMemory
+from tests.checks.facts import HERE, died, found, ids, seen, steps, verdict
+
+LOADERS = [LoaderFacts(batch_size=256)]
+
+
+def _error(kind: str, message: str) -> ExceptionFacts:
+    return ExceptionFacts(type=kind, message=message, site=HERE)
+
+
+@pytest.mark.parametrize(("name", "size"), [("oom", "64 TiB"), ("np_oom", "512 TiB"), ("oom_limit", "MiB"), ("tf_oom", "64 TiB")])
+def test_out_of_memory_raised(name: str, size: str) -> None:
+    found(OutOfMemory, died(name, loaders=LOADERS), size, "256 rows", "128")
+
+
+@pytest.mark.parametrize(("kind", "message"), [
+    ("OutOfMemoryError", "CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 15.77 GiB"),
+    ("MemoryError", "std::bad_alloc"), ("MemoryError", ""),
+    ("ResourceExhaustedError", "Graph execution error:\nOOM when allocating tensor with shape[2048,4,128,128] and type float on /job:x"),
+    ("RuntimeError", "CUDA error: out of memory")])
+def test_out_of_memory_of_other_allocators(kind: str, message: str) -> None:
+    found(OutOfMemory, died(_error(kind, message), loaders=LOADERS))
+
+
+def test_what_would_fit() -> None:
+    error = _error("OutOfMemoryError", "CUDA out of memory. Tried to allocate 2.50 GiB.")
+    facts = {"loaders": LOADERS, "memory": MemoryFacts(weights=2**28, budget=2**31), "probes": ProbeFacts(fits_batch_size=32)}
+    found(OutOfMemory, died(error, trainer="Trainer", **facts), "2.5 GiB", "per_device_train_batch_size=32, gradient_accumulation_steps=8",
+          "weights: 256 MiB", "budget: 2 GiB")
+    found(OutOfMemory, died(error, framework="keras", **facts), "`batch_size=32`")
+    found(OutOfMemory, died(error, loaders=[LoaderFacts(batch_size=1)]), "gradient_checkpointing_enable")
+    found(OutOfMemory, died(error), "Halve the batch")
+    found(OutOfMemory, died(error, batches=[BatchFacts(columns={"input_ids": ids(64, 128)}, longest=128)]), "batch of 64 rows, up to 128 "
+                                                                                                            "tokens")
+
+
+@pytest.mark.parametrize("name", ["ce_out", "nograd", "sk_logits", "keras_out"])
+def test_enough_memory(name: str) -> None:
+    assert verdict(OutOfMemory, died(name)) is None
+    assert verdict(OutOfMemory, seen(steps=steps(3))) is None
+
+
+def test_memory_grows() -> None:
+    leak = MemoryFacts(growth_per_step=20 * 2**20, peak=2**31)
+    found(MemoryGrows, seen(memory=leak, steps=steps(60)), "20 MiB with every step", "1.17 GiB", "60 steps")
+    for healthy in (MemoryFacts(growth_per_step=2**19, peak=2**31), MemoryFacts(growth_per_step=2 * 2**20, peak=2**31),
+                    MemoryFacts(growth_per_step=-5.0, peak=2**31)):
+        assert verdict(MemoryGrows, seen(memory=healthy, steps=steps(60))) is None
+    assert isinstance(verdict(MemoryGrows, seen(memory=leak, steps=steps(5))), str)
+    assert isinstance(verdict(MemoryGrows, seen(steps=steps(60))), str)

@@ -1,0 +1,125 @@
+"""The step's checks."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.observation import OptimizerFacts
+from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow
+from tests.checks.facts import (
+    ADAM,
+    FAILS_LEARNS_LARGER,
+    FAILS_LEARNS_SMALLER,
+    HERE,
+    LEARNS,
+    NEVER_LEARNS,
+    curve,
+    died,
+    found,
+    model,
+    parameter,
+    probes,
+    seen,
+    steps,
+    verdict,
+)
+
+SLOW = model(parameters=[parameter("head.weight", update_ratio=1e-8)])
+
+
+def test_rate_too_high() -> None:
+    found(RateTooHigh, seen(probes=FAILS_LEARNS_SMALLER, optimizer=ADAM), "0.001", "0.0001", "10 times", "lr=0.0001")
+    by_name = OptimizerFacts(kind="Adam", by_name=True, site=HERE)
+    keras = seen(framework="tf_keras", probes=FAILS_LEARNS_SMALLER, optimizer=by_name)
+    found(RateTooHigh, keras, 'the string "adam"', "learning_rate=0.0001")
+    diverging = probes(curve(1.0, 2.3, float("nan")), curve(0.1, 2.3, 0.4))
+    found(RateTooHigh, seen(probes=diverging, optimizer=ADAM, trainer="Trainer"), "TrainingArguments(..., learning_rate=0.1)")
+
+
+@pytest.mark.parametrize("facts", [
+    {"probes": LEARNS}, {"probes": NEVER_LEARNS}, {"probes": FAILS_LEARNS_LARGER}, {},
+    {"probes": FAILS_LEARNS_SMALLER, "models_stepped": 2},
+    {"probes": probes(curve(0.1, 2.3, 1.0), curve(0.01, 2.3, 0.2))},  # SGD at 0.1: the smaller rate is better, but it learns
+    {"probes": probes(curve(1e-3, 1.1, 1.1), curve(1e-4, 1.1, 0.2), overfit=curve(1e-3, 1.1, 0.1), overfit_scaled=[curve(1e-4, 1.1, 0.5)])},
+])
+def test_rate_not_too_high(facts: dict[str, object]) -> None:
+    assert not hasattr(verdict(RateTooHigh, seen(**facts)), "remedy")
+
+
+def test_rate_of_a_script_that_learns() -> None:
+    falling = [step for n, step in enumerate(steps(40)) if not setattr(step, "loss", 1.1 - n / 50)]
+    assert verdict(RateTooHigh, seen(probes=FAILS_LEARNS_SMALLER, steps=falling)) is None
+    assert verdict(RateTooLow, seen(probes=FAILS_LEARNS_LARGER, steps=falling, model=SLOW)) is None
+
+
+def test_rate_too_low() -> None:
+    found(RateTooLow, seen(probes=FAILS_LEARNS_LARGER, model=SLOW, optimizer=ADAM), "1e-07", "1e-05", "1e-08 of its size")
+    found(RateTooLow, seen(probes=FAILS_LEARNS_LARGER, optimizer=ADAM), "too low")
+
+
+@pytest.mark.parametrize("facts", [
+    {"probes": LEARNS}, {"probes": NEVER_LEARNS}, {"probes": FAILS_LEARNS_SMALLER}, {},
+    {"probes": FAILS_LEARNS_LARGER, "model": model()},  # steps of a thousandth: merely slow
+    {"probes": FAILS_LEARNS_LARGER, "model": SLOW, "optimizer": OptimizerFacts(scheduled=True)},  # a warm-up
+    {"probes": probes(curve(1e-5, 1.1, 1.04), curve(1e-3, 1.1, 0.1)), "model": SLOW},
+    {"probes": probes(curve(1e-5, 1.1, 1.09), curve(1e-4, 1.1, 0.1), curve(1e-3, 1.1, 0.1))},
+])
+def test_rate_not_too_low(facts: dict[str, object]) -> None:
+    assert not hasattr(verdict(RateTooLow, seen(**facts)), "remedy")
+
+
+def test_gradients_not_zeroed() -> None:
+    left = [*steps(1), *[step for n, step in enumerate(steps(6)[1:], 1) if not setattr(step, "gradients_before", float(n))]]
+    for n, step in enumerate(left, 1):
+        step.gradient_norm = float(n)
+    found(GradientsNotZeroed, seen(steps=left, model=model()), "step 2", "norm 1", "all 5 steps", "zero_grad()")
+    assert isinstance(verdict(GradientsNotZeroed, seen(steps=left, models_stepped=2)), str)
+    body = model(parameters=[parameter("body.weight", in_optimizer=False), parameter("head.weight")])
+    left[3].gradients_before = 2.5
+    assert isinstance(verdict(GradientsNotZeroed, seen(steps=left, model=body)), str)
+
+
+def test_gradients_zeroed() -> None:
+    assert verdict(GradientsNotZeroed, seen(steps=steps(6), model=model())) is None
+    assert verdict(GradientsNotZeroed, seen(steps=steps(6, backwards=4), model=model())) is None
+    now_and_then = steps(6)
+    now_and_then[2].gradients_before = 0.9
+    assert verdict(GradientsNotZeroed, seen(steps=now_and_then, model=model())) is None
+    assert isinstance(verdict(GradientsNotZeroed, seen(steps=steps(2), model=model())), str)
+    assert verdict(GradientsNotZeroed, seen(framework="keras", steps=steps(6, gradients_before=1.0))) is None
+
+
+def test_gradients_wiped_before_the_step() -> None:
+    still = model(parameters=[parameter("head.weight", moved=False)])
+    found(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=still), "between backward() and step()")
+    assert verdict(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=model())) is None
+
+
+def test_no_step() -> None:
+    still = model(parameters=[parameter("head.weight", moved=False)])
+    found(NoStep, seen(backward_without_step=20, model=still, optimizer=ADAM, stopped="finished"), "20 backward passes", "optimizer.step()")
+    for healthy in (seen(steps=steps(3), backward_without_step=3), seen(backward_without_step=20, model=model(), optimizer=ADAM)):
+        assert verdict(NoStep, healthy) is None
+    unsure = {"backward_without_step": 20, "stopped": "enough steps", "optimizer": ADAM, "model": still}
+    assert isinstance(verdict(NoStep, seen(**unsure)), str)
+    assert isinstance(verdict(NoStep, seen(backward_without_step=9, stopped="finished")), str)
+    assert isinstance(verdict(NoStep, died("oom", backward_without_step=9, optimizer=ADAM)), str)
+
+
+def test_other_weights() -> None:
+    strangers = [parameter(name, in_optimizer=False, moved=False, update_ratio=0.0) for name in ("body.weight", "head.weight")]
+    other = OptimizerFacts(kind="Adam", held=0, foreign=2, site=HERE)
+    found(OtherWeights, seen(model=model(parameters=strangers), optimizer=other, steps=steps(5)), "none of the 2", "No weight moved")
+    stale = OptimizerFacts(kind="Adam", held=1, foreign=2, site=HERE)
+    replaced = model(parameters=[parameter("body.weight"), strangers[1]], pretrained=True)
+    found(OtherWeights, seen(model=replaced, optimizer=stale, steps=steps(5)), "1 of 2", "head.weight")
+
+
+@pytest.mark.parametrize(("optimizer", "parameters"), [
+    (ADAM, [parameter("body.weight"), parameter("head.weight")]),
+    (OptimizerFacts(held=2, foreign=1), [parameter("body.weight"), parameter("head.weight")]),  # a temperature of the loss
+    (OptimizerFacts(held=1, foreign=0), [parameter("body.weight", in_optimizer=False, moved=False), parameter("head.weight")]),
+    (OptimizerFacts(held=0, foreign=2), [parameter("body.weight", in_optimizer=False), parameter("head.weight", in_optimizer=False)]),
+])
+def test_own_weights(optimizer: OptimizerFacts, parameters: list[object]) -> None:
+    assert verdict(OtherWeights, seen(model=model(parameters=parameters), optimizer=optimizer, steps=steps(5))) is None
