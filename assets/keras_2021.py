@@ -1,15 +1,16 @@
-"""How Keras trained in 2021, for specimens that show what its users saw then. ``keras_2021.use(model)`` after loading a model.
+"""How Keras trained in 2021: ``keras_2021.use(model)``, for specimens that show what its users saw then.
 
-TensorFlow 2.5 to 2.8 no longer install on a current Python, and the place where they differ is small, so it is rebuilt here:
+TensorFlow 2.5 to 2.7 cannot be installed on a current Python, and the place where they differ is small, so that is
+rebuilt here:
 
-- The training step took the targets from the second element of a ``(inputs, targets)`` batch only. Labels inside the input
-  dictionary reached the model, never the loss given to ``compile``. (Since early 2022 the ``train_step`` of transformers copies them
-  across.)
+- The training step took the targets from the second element of an ``(inputs, targets)`` batch and from nowhere else.
+  Labels inside the input dictionary reached the model, but never the loss that was given to ``compile``.
+  (The ``train_step`` that transformers has today copies them across.)
 - A loss without a target was skipped, and where nothing was left the total was the constant 0. (Today it is None.)
 
-No exception is written here. The constant goes into the gradient tape, which finds no way from it to the weights, and the optimizer
-of the installed Keras raises whatever it raises. A model compiled without a loss trains by today's step: in 2021, too, it used the
-loss that the model computes itself.
+No exception is written here. The constant goes into the gradient tape, which finds no way from it to the weights, and
+the optimizer of the installed Keras raises whatever it raises. A model compiled without a loss trains by today's step:
+in 2021, too, it then used the loss that the model computes itself.
 """
 
 import types

@@ -380,13 +380,13 @@ def describe(dice: Dice, genre: Genre, facts) -> str:
 FACT_COUNTS = (20, 20, 16, 12, 11, 9, 7, 5)
 
 
-def premise(dice: Dice, genre: Genre, subject: str, topic: str, fact: str | None) -> str:
+def premise(dice: Dice, genre: Genre, subject: str, topic: str, fact: str | None, fact_counts=FACT_COUNTS) -> str:
     """A text of one to eight facts; ``fact`` is among them, and no other fact bears on its topic.
 
     Without ``fact`` the text speaks of the subject, but not of the topic.
     """
     while True:
-        count = 1 + dice.weighted(FACT_COUNTS)
+        count = 1 + dice.weighted(fact_counts)
         facts, topics = [], {(subject, topic)}
         if fact is not None:
             facts.append((subject, fact))

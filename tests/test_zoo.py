@@ -22,25 +22,25 @@ from harness.runs.batch import Finished, run_many
 from harness.runs.execute import Job, prepare
 
 MOST_CHANGED_LINES = 12
-CELL_STAGES = {"setup", "data", "batch", "model", "training", "evaluation"}
+CELL_STAGES = {"setup", "data", "batch", "model", "resources", "training", "evaluation"}
 COMMON = {"seed", "learning_rate", "batch_size", "num_labels", "steps", "checkpoint", "dataset", "device"}
 BUGS = {bug.id: bug for bug in everything()}
 SCRIPTS = [(bug.id, entry.framework) for bug in BUGS.values() for entry in bug.file.scripts]
-# Each setting is tried as far as a specimen has the parameter and its range allows the value.
-SETTINGS: dict[str, dict[str, object]] = {
+# Of each parameter the first value counts that a specimen's range allows.
+SETTINGS: dict[str, dict[str, tuple[int, ...]]] = {
     "defaults": {},
-    "seed 1": {"seed": 1},
-    "5 labels, seed 2": {"seed": 2, "num_labels": 5, "batch_size": 12},
+    "other labels and batch": {"seed": (2,), "num_labels": (5, 2), "batch_size": (24, 512)},
 }
 
 
 def pairs_for(bug: Bug, framework: str, setting: str) -> tuple[str, ...]:
     known = bug.defaults(framework, "broken")
     found = []
-    for name, value in SETTINGS[setting].items():
-        parameter = bug.file.parameters.get(name)
-        if parameter and name in known and (parameter.min or 0) <= value <= (parameter.max or value):
-            found.append(f"{name}={value}")
+    for name, values in SETTINGS[setting].items():
+        parameter = bug.file.parameters[name]
+        allowed = [value for value in values if (parameter.min or 0) <= value <= (parameter.max or value)]
+        if allowed and name in known:
+            found.append(f"{name}={allowed[0]}")
     return tuple(found)
 
 

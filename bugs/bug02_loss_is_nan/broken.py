@@ -40,9 +40,7 @@ batches = {
     "collate_fn": DataCollatorWithPadding(tokenizer, padding="max_length", max_length=64, return_tensors="np"),
     "drop_remainder": True,
 }
-train_dataset = (
-    tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=batch_size, **batches)
-)
+train_dataset = tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=batch_size, **batches)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head

@@ -66,7 +66,7 @@ class RaggedBatch(Check):
         if loader and loader.collator:
             evidence.append(f"the collator is {loader.collator}, batch size {loader.batch_size}")
         return Finding(message=f"The rows{named} of one batch differ in size{differ}, and nothing pads them.",
-                       remedy=self._remedy(seen, error, feature, a or ""), site=raised.site_of(seen, error), evidence=evidence)
+                       remedy=self._remedy(seen, error, feature, a or ""), site=raised.site_of(seen, error, loader), evidence=evidence)
 
     @staticmethod
     def _hit(seen: Observation) -> tuple[ExceptionFacts, re.Match[str]] | None:

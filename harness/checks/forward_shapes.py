@@ -6,7 +6,7 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised
+from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
@@ -75,7 +75,13 @@ class ShapeInside(Check):
             if error.module:
                 shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in error.module_inputs)
                 evidence.append(f"the layer is {error.module}" + (f", its input {shapes}" if shapes else ""))
-            return Finding(message=message, remedy=remedy, site=error.site, evidence=evidence)
+            site = error.site
+            if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
+                # Layers put together without a forward() of the script's own: they are mended where they are built.
+                site = reading.place(seen, "model") or site
+            if site is not error.site and error.site is not None:
+                evidence.append(f"raised at line {error.site.line}: {error.site.source}")
+            return Finding(message=message, remedy=remedy, site=site, evidence=evidence)
         if seen.exception is None and not seen.batches and not seen.steps:
             raise NotJudged("no forward pass was seen")
         return None

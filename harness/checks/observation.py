@@ -167,7 +167,8 @@ class ModelFacts(Facts):
     `unregistered`: tensors that require a gradient, took part in the forward pass, and are no parameters of the model.
     `output`: what the training forward gave (logits where it could be told); `training_mode`: at training steps,
     `evaluation_mode_training`: share of evaluation
-    forwards that ran in training mode; `stochastic`: it has active dropout or batch normalisation.
+    forwards that ran in training mode; `displacement`: how far the watched steps moved the weights: norm of the change / norm before, the
+    median over the weight matrices; `stochastic`: it has active dropout or batch normalisation.
     """
 
     kind: str = ""
@@ -186,6 +187,7 @@ class ModelFacts(Facts):
     stochastic: bool = False
     has_batch_norm: bool = False
     tied: bool = False
+    displacement: float | None = None
     training_mode: bool | None = None
     units: list[UnitFacts] = []
     site: Site | None = None
@@ -229,12 +231,17 @@ class StepFacts(Facts):
 
 
 class CurveFacts(Facts):
-    """Losses of one probe run: the batch it was fitted on, the rate, the losses by step, and accuracy at the end where there are
-    classes."""
+    """Losses of one probe run: the rate, the losses by step, and accuracy at the end where there are classes.
+
+    `start_loss`, `final_loss`: mean loss over the run's batches in evaluation mode, before its first step and after its last: free of the
+    noise of dropout and of single batches.
+    """
 
     learning_rate: float
     losses: list[float] = []
     accuracy: float | None = None
+    start_loss: float | None = None
+    final_loss: float | None = None
 
 
 class ProbeFacts(Facts):
@@ -243,7 +250,8 @@ class ProbeFacts(Facts):
     `initial_loss`: mean training-mode-off loss of the untrained model over a few batches, from its own loss function. `overfit`:
     one batch with every label in it,
     fitted at the script's own rate; `overfit_scaled`: the same with the rate times each factor (a healthy pipeline learns at one of them).
-    `train`: a short run over several batches at the script's own rate, `train_scaled` the same at other rates.
+    `train`: the watched steps of the script itself (or, where these are few, a short run over their batches), `train_scaled` the same
+    batches in the same order at other rates.
     `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice.
     `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
     (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
@@ -306,7 +314,8 @@ class ExceptionFacts(Facts):
     """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first.
 
     `called_with`: names that a loading call was given, read off its frames (`pretrained_model_name_or_path`, `path`, ...). `accepts`: the
-    parameters of the function that refused an argument, where it could be found.
+    parameters of the function that refused an argument, where it could be found. `module`: the innermost module of the model that it came
+    through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
     """
 
     type: str
@@ -324,19 +333,22 @@ class ExceptionFacts(Facts):
 
 
 class MemoryFacts(Facts):
-    """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps."""
+    """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
+    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`)."""
 
     peak: int | None = None
     budget: int | None = None
     requested: int | None = None
     growth_per_step: float | None = None
     graph_grows: bool | None = None
+    losses_kept: int | None = None
     weights: int | None = None
 
 
 class Observation(Facts):
     """Everything that was seen of one script. `reached`: the last stage it came to; `stopped`: why watching ended
-    (finished, enough steps, time, exception, exit, never trained).
+    (finished, enough steps, time, exception, exit, never trained). `truncated_at`: the step after which the watching cut training short
+    (training loaders ended early, a Trainer asked to stop), so that what follows, an exception too, may owe to that.
 
     `loss_terms`: the summands of one loss, a dict per term and step: `step`, `name` (as in `LossCall.name`), `value` (weighted, as it
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.

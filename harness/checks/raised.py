@@ -107,8 +107,13 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
 
 
 def site_of(seen: Observation, error: ExceptionFacts, loader: LoaderFacts | None = None) -> Site | None:
-    """The user's line that the error came out of; where a library ran by itself (`trainer.train()`), the loader's line if that is known."""
-    if loader is not None and loader.site is not None and (error.site is None or re.search(r"\.(train|fit|evaluate|predict)\(",
-                                                                                           error.site.source)):
-        return loader.site
+    """The user's line that the error came out of.
+
+    Where a library ran by itself from there (`trainer.train()`), the line that handed it the data is more use, if it is known.
+    """
+    ran = error.site is not None and re.search(r"\.(train|fit|evaluate|predict)\(", error.site.source) is not None
+    if error.site is None or ran:
+        handed = loader.site if loader is not None and loader.site is not None else reading.place(seen, "trainer")
+        if handed is not None:
+            return handed
     return error.site or reading.place(seen, "fit", "model")

@@ -35,7 +35,7 @@ def tokenize(rows):
 tokenized = raw_datasets.map(tokenize, batched=True)
 
 # %% [batch] shuffled batches
-# Rows of different lengths make no tensor: the collator pads each batch to its longest row (and renames label to labels).
+# Rows of different lengths make no tensor: this pads each batch to its longest row (and renames label to labels).
 collator = DataCollatorWithPadding(tokenizer, return_tensors="np")
 batches = {"columns": tokenizer.model_input_names, "label_cols": ["labels"], "collate_fn": collator}
 train_dataset = (

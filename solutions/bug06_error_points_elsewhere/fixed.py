@@ -22,7 +22,7 @@ here = Path(globals().get("__file__", "notebook.ipynb")).resolve()
 os.chdir(next((p for p in here.parents if (p / "assets").is_dir()), "."))
 set_seed(seed)
 if device == "lazy":
-    device = "cpu"  # nothing is queued here: an error is raised by the line that causes it, and the numbers can be trusted
+    device = "cpu"  # nothing is queued here: an error is raised by the line at fault, and the numbers can be trusted
 
 # %% [data] premises and hypotheses, as token ids
 path, _, config = dataset.partition(":")

@@ -65,6 +65,7 @@ args = TrainingArguments(
     seed=seed,
     use_cpu=device == "cpu",
 )
+model.accepts_loss_kwargs = False  # each loss is the mean of its own 8 rows, so the Trainer has to average them
 trainer = Trainer(
     model,
     args,

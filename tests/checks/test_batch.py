@@ -16,7 +16,8 @@ def test_silent_on_a_healthy_run(code: str) -> None:
 
 def test_shapes_inside_a_model_are_no_ragged_batch() -> None:
     message = "stack expects each tensor to be equal size, but got [3] at entry 0 and [4] at entry 1"
-    seen = Observation(exception=error("RuntimeError", message, source="x = torch.stack(parts)", frames=[("/lib/torch/nn/modules/module.py", 1, "_call_impl")]))
+    seen = Observation(exception=error("RuntimeError", message, source="x = torch.stack(parts)",
+                                       frames=[("/lib/torch/nn/modules/module.py", 1, "_call_impl")]))
     assert judge("B101", seen) == "clean"
 
 

@@ -84,7 +84,8 @@ def test_last_resort_is_silent(change: str) -> None:
 
 
 def test_requires_known_codes() -> None:
-    for code in ("D102", "D103", "D104", "D105", "D106", "D107", "D108", "B101", "B102", "B103", "F101", "F102", "F103", "F104", "A701", "A799"):
+    for code in ("D102", "D103", "D104", "D105", "D106", "D107", "D108", "B101", "B102", "B103", "F101", "F102", "F103", "F104",
+                 "A701", "A799"):
         for other in check(code).requires:
             check(other)
 

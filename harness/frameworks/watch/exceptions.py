@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,10 @@ from harness.frameworks.watch.sites import Sites, site
 
 _OWN = str(Path(__file__).resolve().parents[2]) + "/"
 _FRAMES = 40
+_LOADING = re.compile(r"^(from_pretrained|load|load_dataset|load_metric|cached_file\w*|\w*get_config_dict|load_dataset_builder|"
+                      r"dataset_module_factory|hf_hub_download)$")
+_LOADED = ("pretrained_model_name_or_path", "path", "path_or_repo_id", "repo_id", "name", "filename", "config_name")
+_REFUSED = re.compile(r"([\w.<>]+)\(\) (?:got an unexpected keyword argument|got multiple values|missing \d+ required|takes )")
 
 
 def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> ExceptionFacts:
@@ -28,4 +34,52 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
         frames=[(frame.path, frame.line, frame.function) for frame in frames[-_FRAMES:]])
     if at_fault.get("error") is error:
         seen.module, seen.module_inputs = at_fault["module"], inputs
+    seen.called_with = _called_with(error)
+    seen.accepts = _accepts(error, own[-1].path if own else "")
     return seen
+
+
+def _called_with(error: BaseException) -> dict[str, str]:
+    """What loading calls were given, off their frames' arguments."""
+    found: dict[str, str] = {}
+    trace = error.__traceback__
+    while trace is not None:
+        code, values = trace.tb_frame.f_code, trace.tb_frame.f_locals
+        if code.co_filename.startswith(_OWN) or not _LOADING.search(code.co_name):
+            trace = trace.tb_next
+            continue
+        for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]:
+            if name in _LOADED and isinstance(values.get(name), str):
+                found.setdefault(name, values[name][:200])
+        trace = trace.tb_next
+    return found
+
+
+def _accepts(error: BaseException, own: str) -> list[str]:
+    """The parameters of the function that refused an argument: looked up by name where the script called it."""
+    match = _REFUSED.search(str(error)) if isinstance(error, TypeError) else None
+    if match is None:
+        return []
+    name = match[1].split(".")
+    trace, inner = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == own or inner is None:
+            inner = trace.tb_frame
+        trace = trace.tb_next
+    if inner is None:
+        return []
+    everything = {**inner.f_globals, **inner.f_locals}
+    wanted = name[0] if name[-1] == "__init__" or len(name) == 1 else name[-2]
+    target = everything.get(wanted)
+    if target is None and len(name) == 1:
+        target = next((value for value in everything.values() if getattr(value, "__name__", None) == wanted), None)
+    if target is not None and len(name) > 1 and name[-1] != "__init__":
+        target = getattr(target, name[-1], None)
+    if target is None:
+        target = next((found for value in list(everything.values()) if getattr(type(value), "__name__", "") == wanted
+                       and (found := getattr(value, name[-1], None)) is not None), None)
+    try:
+        names = inspect.signature(target).parameters  # type: ignore[arg-type]
+        return [parameter for parameter in names if parameter not in ("self", "args", "kwargs")]
+    except (TypeError, ValueError):
+        return []

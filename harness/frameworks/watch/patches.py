@@ -17,10 +17,10 @@ class Patches:
 
     def replace(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         """Set `owner.name` to `make(original)`. What the owner only inherits is looked up and, at the end, deleted again."""
-        before = vars(owner).get(name, _ABSENT) if hasattr(owner, "__dict__") else _ABSENT
+        before: Any = vars(owner).get(name, _ABSENT) if hasattr(owner, "__dict__") else _ABSENT
         original = getattr(owner, name) if before is _ABSENT else before
         binding = type(original) if isinstance(original, classmethod | staticmethod) else None
-        called = original.__func__ if isinstance(original, classmethod | staticmethod) else original
+        called: Any = original.__func__ if isinstance(original, classmethod | staticmethod) else original
         made = make(called)
         functools.update_wrapper(made, called, updated=())
         setattr(owner, name, binding(made) if binding else made)

@@ -7,7 +7,9 @@ it is noted, and the script's own call goes on.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+import logging
 import os
 import sys
 import threading
@@ -22,6 +24,7 @@ import wrapt
 from harness.catalog.schema import STAGES, Stage
 from harness.checks.observation import Observation, Site
 from harness.frameworks.watch import exceptions
+from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.sites import Sites
 
@@ -53,6 +56,19 @@ class WatchBudget:
     linger_seconds: float = 6.0
 
 
+class Clock:
+    """Seconds of work of this thread. On a machine that others keep busy, wall time says nothing about a script; a third of it at least
+    counts, for devices and workers that are waited for."""
+
+    def __init__(self) -> None:
+        self._wall, self._own = time.monotonic(), time.thread_time()
+
+    def seconds(self) -> float:
+        """Since this clock was made."""
+        wall = time.monotonic() - self._wall
+        return min(wall, max(time.thread_time() - self._own, wall / 3))
+
+
 class Watcher(Protocol):
     """A framework's part of a session. Made when the framework is first imported."""
 
@@ -61,6 +77,18 @@ class Watcher(Protocol):
 
     def finish(self, error: BaseException | None) -> None:
         """The script is over and the hooks are gone: complete the record."""
+
+
+class _Ear(logging.Handler):
+    """Turns log records into notes of a session."""
+
+    def __init__(self, session: WatchSession) -> None:
+        super().__init__(logging.WARNING)
+        self._session = session
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._session.active:
+            self._session.warn(record.getMessage()[:400])
 
 
 class WatchSession:
@@ -76,11 +104,12 @@ class WatchSession:
         self.module_at_fault: dict[str, Any] = {}
         self._watchers: dict[str, Watcher] = {}
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []
+        self._limits = Limits(self)
         self._on = False
         self._paused = 0
         self._process = os.getpid()
         self._thread = threading.get_ident()
-        self._begun: float | None = None
+        self._clock: Clock | None = None
 
     @property
     def active(self) -> bool:
@@ -90,8 +119,10 @@ class WatchSession:
     def attach(self) -> None:
         """Start watching: frameworks that are imported already are hooked now, the others when the script imports them."""
         self._on = True
+        self._limits.attach()
         for name in _WATCHERS:
-            self.when_imported(name, lambda module, name=name: self._start(name, module))
+            self.when_imported(name, functools.partial(self._start, name))
+        self.when_imported("transformers.utils.logging", self._hear)
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
         """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""
@@ -103,6 +134,13 @@ class WatchSession:
 
         self._hooks.append((name, guarded))
         wrapt.register_post_import_hook(guarded, name)
+
+    def _hear(self, _module: Any) -> None:
+        """Note what transformers warns of (texts too long for a model, weights drawn anew)."""
+        ear = _Ear(self)
+        logger = logging.getLogger("transformers")
+        logger.addHandler(ear)
+        self.patches.calling(functools.partial(logger.removeHandler, ear))
 
     def _start(self, name: str, module: Any) -> None:
         where, _, cls = _WATCHERS[name].partition(":")
@@ -132,6 +170,9 @@ class WatchSession:
             with self.quiet("the exception"):
                 seen.exception = exceptions.facts(error, self.sites, self.module_at_fault)
                 self.reach(seen.exception.stage)
+                if seen.truncated_at is not None:
+                    self.warn("training was cut short before this exception was raised")
+        self._limits.finish()
         for watcher in self._watchers.values():
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
@@ -145,14 +186,14 @@ class WatchSession:
         """Keep a mistake of the watching from the script: it is noted instead. `Enough` passes."""
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a hook must never break the script
             self.warn(f"watching failed at {what}: {type(error).__name__}: {error}"[:300])
 
     def safely(self, what: str, function: Callable[..., T], *args: Any) -> T | None:
         """`function(*args)`, or None and a note where it failed."""
         try:
             return function(*args)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a hook must never break the script
             self.warn(f"watching failed at {what}: {type(error).__name__}: {error}"[:300])
             return None
 
@@ -184,13 +225,13 @@ class WatchSession:
 
     def training_begins(self) -> None:
         """The clock of the budget starts with the first training step."""
-        if self._begun is None:
-            self._begun = time.monotonic()
+        if self._clock is None:
+            self._clock = Clock()
 
     @property
     def watched_seconds(self) -> float:
         """Since training began; 0 before."""
-        return 0.0 if self._begun is None else time.monotonic() - self._begun
+        return 0.0 if self._clock is None else self._clock.seconds()
 
     @property
     def out_of_time(self) -> bool:
@@ -212,13 +253,14 @@ def _how_it_ended(error: BaseException | None, stopping: str | None, *, trained:
 
 def _forget_import_hooks(hooks: list[tuple[str, Callable[[Any], None]]]) -> None:
     """wrapt offers no way to take a hook back, so its table is cleaned by hand, and its finder goes when the table is empty."""
-    table = wrapt.importer._post_import_hooks
-    with wrapt.importer._post_import_hooks_lock:
+    importer: Any = sys.modules[wrapt.register_post_import_hook.__module__]
+    table = importer._post_import_hooks
+    with importer._post_import_hooks_lock:
         for name, hook in hooks:
             if hook in table.get(name, ()):
                 table[name].remove(hook)
                 if not table[name]:
                     del table[name]
         if not any(table.values()):
-            sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, wrapt.importer.ImportHookFinder)]
-            wrapt.importer._post_import_hooks_init = False
+            sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, importer.ImportHookFinder)]
+            importer._post_import_hooks_init = False

@@ -54,6 +54,27 @@ class Sites:
             frame = frame.f_back
         return None
 
+    def inside(self, file: str) -> Place | None:
+        """As `place`, but no further out than the first frame of a file: what runs below it."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != file:
+            if self.is_own(frame.f_code.co_filename):
+                return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+            frame = frame.f_back
+        return None
+
+    def direct(self) -> Place | None:
+        """The innermost frame that is neither the harness's nor the dispatch of torch, where that one is the user's own."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            if self.is_own(code.co_filename):
+                return code.co_filename, frame.f_lineno, code.co_name
+            if not code.co_filename.startswith(_HARNESS) and not code.co_filename.endswith(("torch/overrides.py", "torch/_tensor.py")):
+                return None
+            frame = frame.f_back
+        return None
+
     def here(self, skip: Any = None) -> Site | None:
         """The innermost own frame as a `Site`, None where no own code is running."""
         return site(self.place(skip))

@@ -26,12 +26,13 @@ def array(value: Any) -> np.ndarray[Any, Any] | None:
         plain = value.detach()
         if plain.dtype.is_floating_point and plain.element_size() != 4 and plain.element_size() != 8:
             plain = plain.float()
-        return np.asarray(plain.resolve_conj().resolve_neg().numpy())
+        made: np.ndarray[Any, Any] = plain.resolve_conj().resolve_neg().numpy()
+        return made
     if value is None:
         return None
     if hasattr(value, "numpy") and not isinstance(value, np.ndarray):
         value = value.numpy()
-    return value if isinstance(value, np.ndarray | np.generic) else None
+    return np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
 
 
 def facts(value: Any, *, values: bool = True) -> TensorFacts | None:
@@ -60,12 +61,17 @@ def fill(seen: TensorFacts, value: Any) -> None:
     flat = data.reshape(-1) if data.size <= _SAMPLE else data.reshape(-1)[:: data.size // _SAMPLE]
     finite = flat[np.isfinite(flat)] if floating else flat
     if finite.size:
-        wide = finite.astype(np.float64)
+        wide: Any = finite.astype(np.float64)
         seen.minimum, seen.maximum = float(wide.min()), float(wide.max())
         seen.mean, seen.std = float(wide.mean()), float(wide.std())
         seen.integral = not floating or bool((finite == np.floor(finite)).all())
     if not floating:
         return
+    if data.ndim == 2 and data.shape[0] > 1:
+        with np.errstate(all="ignore"):
+            spreads = data[:4096].std(0, dtype=np.float64)
+        above = spreads[np.isfinite(spreads) & (spreads > 0)]
+        seen.column_stds = (float(above.min()), float(above.max())) if above.size else None
     seen.bad_rows = bad_rows(data)
     if not seen.bad_rows and data.ndim >= 2 and data.shape[-1] > 1 and data.size <= 16 * _SAMPLE and seen.minimum is not None:
         assert seen.maximum is not None

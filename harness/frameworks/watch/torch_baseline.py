@@ -37,7 +37,7 @@ def measure(watch: TorchWatcher, facts: ProbeFacts) -> None:
 
 def _bags(rows: list[Any]) -> Any:
     """Token ids and pairs of neighbours, counted in hashed columns, by their logarithm."""
-    bags = np.zeros((len(rows), _HASHED), dtype=np.float32)
+    bags: Any = np.zeros((len(rows), _HASHED), dtype=np.float32)
     for number, row in enumerate(rows):
         ids = np.asarray(row, dtype=np.int64)
         np.add.at(bags[number], ids * 7919 % _HASHED, 1)

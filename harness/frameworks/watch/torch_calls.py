@@ -34,6 +34,7 @@ class Calls:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self.inside = False
+        self.ran: set[int] | None = set()
         self._built: dict[int, tuple[Any, Place | None]] = {}
         self._has_weights: dict[int, tuple[Any, bool]] = {}
 
@@ -81,6 +82,8 @@ class Calls:
 
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.inside:
+                if self.ran is not None:
+                    self.ran.add(id(module))
                 try:
                     return original(module, *args, **kwargs)
                 except BaseException as error:
@@ -97,6 +100,8 @@ class Calls:
         session = watch.session
         call = RootCall(module, bool(module.training), watch.torch.is_grad_enabled(), args, kwargs)
         watch.before_root(call)
+        if self.ran is not None:
+            self.ran.add(id(module))
         suspended = watch.tape.suspend()
         self.inside = True
         try:

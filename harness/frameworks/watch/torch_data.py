@@ -143,9 +143,7 @@ class Data:
             if len(known.labels) < _ORDERED:
                 known.labels += self.batch_labels or []
         first = sum(1 for other in self._loaders.values() if other.batches) == 1
-        if self.training_loader is None and not self._watch.evaluating and first:
-            self._describe(batch, self._watch.seen.batches)
-        elif known is self.training_loader:
+        if known is self.training_loader or (self.training_loader is None and not self._watch.evaluating and first):
             self._describe(batch, self._watch.seen.batches)
         elif len(self._watch.seen.eval_batches) < _BATCHES:
             self._describe(batch, self._watch.seen.eval_batches)
@@ -197,6 +195,16 @@ class Data:
             if key not in self._known_rows:  # a row seen twice would be learnt from itself
                 self._known_rows.add(key)
                 self._rows.append((row.copy(), label))
+
+    def keep_given(self, call: RootCall, target: Any) -> None:
+        """Rows that a model was given where no loader made them, with the loss function's targets as labels."""
+        labels = tensors.whole_labels(target) if tensors.is_tensor(target) else None
+        if labels is None:
+            return
+        self.trained_rows += labels
+        columns = torch_batches.named(call.module, call.args, call.kwargs)
+        if self._kept < _KEPT_BYTES:
+            self._keep(columns, labels)
 
     def rows_seen(self) -> tuple[str, list[Any], Any]:
         """`tokens` or `numbers`; the rows; their labels."""

@@ -16,13 +16,24 @@ _CLASSES = 1000
 def loader_facts(loader: Any) -> LoaderFacts:
     """Facts of a `DataLoader` that can be had without iterating it."""
     dataset = loader.dataset
-    facts = LoaderFacts(kind=type(loader).__name__, dataset_kind=type(dataset).__name__, batch_size=loader.batch_size,
+    facts = LoaderFacts(kind=type(loader).__name__, dataset_kind=type(dataset).__name__, batch_size=_batch_size(loader),
                         rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), collator=_name(loader.collate_fn))
     try:
         _describe_dataset(facts, dataset)
     except Exception:  # noqa: BLE001 - a user's dataset may refuse anything
         return facts
     return facts
+
+
+def _batch_size(loader: Any) -> int | None:
+    """Rows of a batch; loaders that were rebuilt around a sampler (accelerate does) keep it there."""
+    sampler: Any = loader
+    for _ in range(4):
+        size = getattr(sampler, "batch_size", None)
+        if isinstance(size, int):
+            return size
+        sampler = getattr(sampler, "batch_sampler", None)
+    return None
 
 
 def _length(value: Any) -> int | None:
@@ -94,7 +105,8 @@ def _labels(dataset: Any) -> list[Any] | None:
     if isinstance(parts, tuple) and len(parts) > 1:
         found: Any = parts[-1]
     else:
-        found = next((vars(dataset)[name] for name in ("targets", "labels", "y", "target") if name in getattr(dataset, "__dict__", {})), None)
+        own = getattr(dataset, "__dict__", {})
+        found = next((own[name] for name in ("targets", "labels", "y", "target") if name in own), None)
     if isinstance(found, list | tuple) and found and isinstance(found[0], int):
         return list(found[:_CHEAP_ROWS])
     if found is None or isinstance(found, list | tuple):

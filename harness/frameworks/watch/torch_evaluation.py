@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import MetricFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import tensors, trees
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _METRICS = 20
+_INPUTS = 500
 _SCORES = ("accuracy_score", "balanced_accuracy_score", "f1_score", "precision_score", "recall_score", "roc_auc_score", "matthews_corrcoef",
            "average_precision_score", "log_loss", "mean_squared_error", "mean_absolute_error", "r2_score", "cohen_kappa_score")
 
@@ -31,7 +32,9 @@ class Evaluations:
         self._rows = 0
         self._training_mode = False
         self._inside = False
+        self.listening = False  # also while probes run
         self._evaluated_after_training = False
+        self._trained: set[tuple[Any, ...]] = set()
 
     def attach(self) -> None:
         session = self._watch.session
@@ -45,16 +48,20 @@ class Evaluations:
         for call in calls:
             self._seen.training_forwards += 1
             self._seen.training_in_eval_mode += not call.training
+            if call.loader is None and len(self._trained) < _INPUTS:
+                self._trained.add(_inputs(call))
 
     def forward(self, call: RootCall) -> None:
         """A forward that no backward pass follows."""
         watch = self._watch
         if not watch.steps.backwards and not watch.evaluating and call.grad:
             return  # before any training it may be a trial
-        held_out = bool(watch.evaluating or (call.loader is not None and call.loader is not watch.data.training_loader))
+        held_out = bool(watch.evaluating or self._held_out(call))
         stochastic = watch.seen.model is not None and watch.seen.model.stochastic
-        if watch.seen.evaluation.site is None:
+        if self._seen.site is None:
             self._seen.site = site(call.place)
+            if self._seen.site is not None:
+                watch.seen.sites.setdefault("evaluation", self._seen.site)
         self._seen.forwards += 1
         self._seen.with_gradients += call.grad
         self._seen.in_training_mode += bool(call.training and stochastic and held_out)
@@ -62,6 +69,13 @@ class Evaluations:
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
         self._count(call)
+
+    def _held_out(self, call: RootCall) -> bool:
+        """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""
+        if call.loader is not None:
+            return call.loader is not self._watch.data.training_loader
+        alone = len(self._watch.roots) == 1 and call.module is self._watch.roots[0] and not call.grad
+        return alone and _inputs(call) not in self._trained
 
     def _count(self, call: RootCall) -> None:
         output = self._watch.losses.output_of([call])
@@ -85,9 +99,8 @@ class Evaluations:
 
     def _flush(self) -> None:
         if self._rows and len(self._seen.metrics) < _METRICS:
-            correct = {}
             self._seen.metrics.append(MetricFacts(
-                name="forward", predicted_counts=_texts(self._predicted), reference_counts=_texts(self._referenced), values=correct,
+                name="forward", predicted_counts=_texts(self._predicted), reference_counts=_texts(self._referenced),
                 site=self._seen.site))
         self._predicted, self._referenced, self._rows = Counter(), Counter(), 0
 
@@ -119,7 +132,7 @@ class Evaluations:
 
     def _watched(self, call: Any, name: str, predictions: Any, references: Any) -> Any:
         session = self._watch.session
-        if self._inside or not session.active:
+        if self._inside or not (session.active or self.listening):
             return call()
         self._inside = True
         try:
@@ -139,7 +152,8 @@ class Evaluations:
         predicted, referenced = _array(predictions), _array(references)
         if predicted is not None:
             facts.predictions = tensors.facts(predicted)
-            facts.predicted_counts = _counts(predicted)
+            scores = name == "compute_metrics" and predicted.ndim == 2 and predicted.shape[1] > 1
+            facts.predicted_counts = _counts(predicted.argmax(-1) if scores else predicted)
         if referenced is not None:
             facts.references = tensors.facts(referenced)
             facts.reference_counts = _counts(referenced)
@@ -151,6 +165,12 @@ class Evaluations:
     def finish(self) -> None:
         """The last evaluation."""
         self._flush()
+
+
+def _inputs(call: RootCall) -> tuple[Any, ...]:
+    """What tells a call's tensors from others: where they lie, and their shapes."""
+    return tuple((tensor.data_ptr() if tensor.device.type == "cpu" else 0, tuple(tensor.shape))
+                 for tensor in trees.leaves([call.args, call.kwargs], tensors.is_tensor))
 
 
 def _array(value: Any) -> Any:

@@ -2,58 +2,97 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import CurveFacts, ProbeFacts
+from harness.checks.observation import CurveFacts, ProbeFacts, UnitFacts
+from harness.frameworks.watch import torch_inside, torch_units
+from harness.frameworks.watch.session import Clock
+from harness.frameworks.watch.sites import Place, Sites
+from harness.frameworks.watch.torch_state import Frozen, silent
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_state import Start
     from harness.frameworks.watch.torch_tape import Replay
 
-_SLOWER = 1 / 20
+_SLOWER, _FASTER = 1 / 20, 20.0
 _LEARNT = 0.5
 _FITTED = 0.03
 _FIT_STEPS = 100
 _TRAIN_STEPS = 120
 _LEAST_STEPS = 8
 _MERGED = 4
+_MEASURED = 24
+_STILL, _NEAR = 0.002, 0.02
 
 
 class Fits:
-    """Works inside `Frozen.held()`: weights and optimizers may be changed freely. `until`: monotonic time at which to end."""
+    """Fits `steps` (each a list of replays that go backward before one optimizer step) within `seconds` of a clock.
 
-    def __init__(self, torch: Any, start: Start, steps: list[list[Replay]], optimizers: list[Any], clipping: tuple[str, float] | None,
-                 facts: ProbeFacts, until: float) -> None:
+    Everything but `displacement` is to be called inside `held()`, where weights and optimizers may be changed freely.
+    """
+
+    def __init__(self, torch: Any, modules: list[Any], start: Start, steps: list[list[Replay]], optimizers: list[Any],
+                 clipping: tuple[str, float] | None, facts: ProbeFacts, clock: Clock, seconds: float) -> None:
         self._torch = torch
         self._start = start
         self._steps = steps
         self._optimizers = optimizers
         self._clipping = clipping
         self._facts = facts
-        self._until = until
+        self._clock = clock
+        self._seconds = seconds
+        self._frozen = Frozen(torch, modules, optimizers, start.weights)
         self._rates = [[_rate(group) for group in optimizer.param_groups] for optimizer in optimizers]
         self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
         self._step_s = 0.0
+        self._moved: float | None = None
+
+    @property
+    def _left(self) -> float:
+        return self._seconds - self._clock.seconds()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Everything is put back at the end. The weights are those of now, until a probe asks for the first ones."""
+        with self._frozen.held(), silent(), self._torch.enable_grad():
+            self._torch.manual_seed(0)
+            yield
+
+    def displacement(self) -> float | None:
+        """How far the weights are from the first ones: norm of the change / norm before, median over matrices."""
+        found = sorted(moved for moved in self._start.moved() if moved is not None)
+        self._moved = found[len(found) // 2] if found else None
+        return self._moved
+
+    def units(self) -> list[UnitFacts]:
+        """The nonlinearities of the model of now, over the first batches."""
+        self._start.eval()
+        found = torch_units.units(self._torch, [step[0] for step in self._steps[:_LEAST_STEPS]])
+        self._start.train()
+        return found
 
     # Before training
 
     def initial(self) -> None:
-        """Loss of the first weights in evaluation mode, a mean over the batches; whether a repeat gives the same outputs."""
+        """Loss of the first weights in evaluation mode, a mean over the batches."""
+        begun = self._clock.seconds()
         self._start.put()
+        self._facts.initial_loss = self._mean_loss(self._steps)
+        self._facts.initial_rows = sum(_rows(replay) for step in self._steps for replay in step)
+        self._step_s = 3 * (self._clock.seconds() - begun) / max(1, len(self._steps))
+
+    def _mean_loss(self, steps: list[list[Replay]], change: Any = None) -> float:
+        """Mean loss of a step over an even choice of the steps, in evaluation mode; of the finite ones where there are some."""
         self._start.eval()
-        losses, rows = [], 0
-        begun = time.monotonic()
-        for step in self._steps:
-            for replay in step:
-                with self._torch.no_grad():
-                    losses.append(float(replay.run()))
-                rows += _rows(replay)
+        chosen = steps[:: len(steps) // _MEASURED + 1]
+        with self._torch.no_grad():
+            losses = [sum(float(replay.run(change)) for replay in step) for step in chosen]
+        self._start.train()
         finite = [loss for loss in losses if math.isfinite(loss)]
-        self._facts.initial_loss = sum(finite) / len(finite) if finite else math.nan
-        self._facts.initial_rows = rows
-        self._step_s = 3 * (time.monotonic() - begun) / max(1, len(self._steps))
+        return sum(finite) / len(finite) if finite else math.nan
 
     def inputs(self) -> None:
         """Whether outputs repeat, and whether they depend on the inputs at all."""
@@ -65,7 +104,7 @@ class Fits:
                 if weight.is_floating_point():
                     noise = self._torch.randn_like(weight) * (0.1 * float(weight.float().pow(2).mean().sqrt()) + 1e-3)
                     weight.data.add_(noise)
-            rows = _rows(replay)
+            rows = replay.first_rows()
             if rows > 1:
                 plain = self._outputs(replay)
                 rolled = self._outputs(replay, lambda tensor: tensor.roll(1, 0) if tensor.dim() and tensor.shape[0] == rows else tensor)
@@ -77,38 +116,109 @@ class Fits:
         replay.run(change, want_outputs=True)
         return [tensor for found in replay.outputs for tensor in found if tensor.is_floating_point() and tensor.dim()]
 
+    def cut(self, sites: Sites) -> Place | None:
+        """Where the script's own code takes a tensor with a gradient and goes on with one that has none."""
+        found: list[Place] = []
+
+        def look(function: Any, args: Any, kwargs: Any, result: Any, _module: str) -> None:
+            if not found and torch_inside.cuts(self._torch, function, [args, kwargs], result):
+                place = sites.direct()
+                if place is not None:
+                    found.append(place)
+
+        self._start.put()
+        replay = self._steps[0][0]
+        with torch_inside.inside(self._torch, replay.modules, look):
+            replay.run()
+        return found[0] if found else None
+
     # Fitting
 
-    def fit(self) -> None:
-        """Overfit one batch and train over all of them at the script's rate; then other rates, as the outcome and the time ask."""
+    def overfit(self) -> None:
+        """Overfit one batch at the script's rate; where that does not go, at others: lower and higher in turn, until one does."""
         facts = self._facts
-        left = self._until - time.monotonic()
-        if left < _LEAST_STEPS * self._step_s:
-            facts.skipped["overfit"] = facts.skipped["train"] = f"one step takes {self._step_s:.1f} s"
+        if self._left < _LEAST_STEPS * self._step_s:
+            facts.skipped["overfit"] = f"one step takes {self._step_s:.1f} s"
             return
         batch = [self._one_batch()]
-        facts.overfit = self._curve(batch, 1.0, _FIT_STEPS, 0.25 * left, stop_early=True)
         facts.overfit_rows = sum(_rows(replay) for replay in batch[0])
-        left = self._until - time.monotonic()
-        facts.train = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.32 * left)
-        facts.train_scaled = [self._curve(self._steps, _SLOWER, len(facts.train.losses), 0.5 * left, least=len(facts.train.losses))]
-        self._others(batch)
-
-    def _others(self, batch: list[list[Replay]]) -> None:
-        """Other rates on the one batch, where the script's own did not learn it: lower and higher in turn, until one does."""
-        facts = self._facts
-        assert facts.overfit is not None
-        if _fell(facts.overfit) and facts.overfit.losses[-1] < _LEARNT * facts.overfit.losses[0]:
+        facts.overfit = self._curve(batch, 1.0, _FIT_STEPS, 0.6 * self._left, stop_early=True, measure=True)
+        if _fell(facts.overfit.losses):
             return
         wanted = len(facts.overfit.losses) if all(math.isfinite(loss) for loss in facts.overfit.losses) else _FIT_STEPS
-        for factor in (0.1, 10.0, 0.01, 100.0, 1000.0, 0.001):
-            left = self._until - time.monotonic()
-            if left < _LEAST_STEPS * self._step_s:
+        first, last = facts.overfit.start_loss or 0.0, facts.overfit.final_loss or 0.0
+        still = math.isfinite(last) and abs(last - first) < 0.02 * abs(first)
+        for factor in (10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
+            if self._left < _LEAST_STEPS * self._step_s:
                 facts.skipped[f"overfit_scaled x{factor:g}"] = "no time left"
                 continue
-            facts.overfit_scaled.append(self._curve(batch, factor, max(wanted, 20), left))
-            if _fell(facts.overfit_scaled[-1]):
+            facts.overfit_scaled.append(self._curve(batch, factor, max(wanted, 20), self._left))
+            if _fell(facts.overfit_scaled[-1].losses):
                 break
+
+    def train(self, losses: list[float]) -> None:
+        """Hold the script's own steps against the same batches at another rate, unless these steps learnt beyond doubt.
+
+        `losses`: of the script's own steps, which ended at the weights of now.
+        """
+        facts = self._facts
+        own = CurveFacts(learning_rate=self._rates[0][0], losses=losses)
+        if len(losses) >= 2 * _LEAST_STEPS:
+            own.final_loss = self._mean_loss(self._steps)
+        self._start.put()
+        own.start_loss = self._mean_loss(self._steps)
+        facts.train = own
+        third = max(1, len(losses) // 3)
+        if len(losses) < 2 * _LEAST_STEPS:
+            facts.train = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.4 * self._left, measure=True)
+            own = facts.train
+            third = max(1, len(own.losses) // 3)
+        if sum(own.losses[-third:]) < 0.8 * sum(own.losses[:third]):
+            facts.skipped["train_scaled"] = "the script's own rate learns"
+            return
+        self._standardised(own)
+        moved = self._moved if self._moved is not None else 1.0
+        if _STILL <= moved < _NEAR:
+            facts.skipped["train_scaled"] = f"the steps moved the weights by {moved:.1%}: neither too far nor not at all"
+            return
+        # What fitted one batch is the best guess of what would train.
+        fitted = [curve.learning_rate / own.learning_rate for curve in facts.overfit_scaled if _fell(curve.losses) and own.learning_rate]
+        faster = max([_FASTER, *fitted])
+        for factor in (faster,) if moved < _STILL else (_SLOWER,):
+            if self._left < _LEAST_STEPS * self._step_s:
+                facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
+                continue
+            facts.train_scaled.append(self._curve(self._steps, factor, max(len(own.losses), 2 * _LEAST_STEPS), self._left, measure=True))
+
+    def _standardised(self, own: CurveFacts) -> None:
+        """The same run with standardised float inputs, where they are of another scale than that."""
+        scales = self._scales()
+        if not scales or self._left < _LEAST_STEPS * self._step_s:
+            return
+
+        def change(tensor: Any) -> Any:
+            found = scales.get(tuple(tensor.shape[1:])) if tensor.is_floating_point() else None
+            return tensor if found is None else (tensor - found[0]) / found[1]
+
+        count = max(len(own.losses), 2 * _LEAST_STEPS)
+        self._facts.train_standardised = self._curve(self._steps, 1.0, count, 0.4 * self._left, measure=True, change=change)
+
+    def _scales(self) -> dict[tuple[int, ...], tuple[Any, Any]]:
+        """Mean and deviation of the float inputs, by their shape without rows; only of those that are far from 0 and 1."""
+        given: dict[tuple[int, ...], list[Any]] = {}
+        for step in self._steps:
+            for tensor in step[0].inputs():
+                if tensor.is_floating_point() and tensor.dim() > 1:
+                    given.setdefault(tuple(tensor.shape[1:]), []).append(tensor)
+        found = {}
+        for shape, parts in given.items():
+            rows = self._torch.cat(parts).float()
+            over = [0] if rows.dim() == 2 else [0, *range(2, rows.dim())]  # features one by one, images by channel
+            mean, std = rows.mean(over, keepdim=True), rows.std(over, keepdim=True)
+            if bool(self._torch.isfinite(rows).all()) and (float(rows.abs().max()) > 10 or float(mean.abs().max()) > 3 or (
+                    float(std.max()) > 3) or float(std.max()) < 0.05):
+                found[shape] = (mean, std.clamp_min(1e-8))
+        return found
 
     def _one_batch(self) -> list[Replay]:
         """The batches of one step that holds every label of the first steps, several steps' put together where none does."""
@@ -129,33 +239,35 @@ class Fits:
         return chosen
 
     def _curve(self, steps: list[list[Replay]], factor: float, count: int, seconds: float, *, stop_early: bool = False,
-               least: int = _LEAST_STEPS) -> CurveFacts:
+               measure: bool = False, change: Any = None) -> CurveFacts:
         self._start.put()
         self._torch.manual_seed(0)
         for optimizer in self._optimizers:
             optimizer.state.clear()
         curve = CurveFacts(learning_rate=self._rates[0][0] * factor)
-        begun = time.monotonic()
+        begun = self._clock.seconds()
+        if measure:
+            curve.start_loss = self._mean_loss(steps, change)
         for number in range(count):
-            spent = time.monotonic() - begun
-            if number >= least and spent > seconds:
+            if number >= _LEAST_STEPS and self._clock.seconds() - begun > seconds:
                 break
             warm = min(1.0, (number + 1) / (0.3 * count)) if self._warm_up else 1.0
-            loss = self._step(steps[number % len(steps)], factor * warm)
-            curve.losses.append(loss)
-            if not math.isfinite(loss) or (stop_early and number >= _LEAST_STEPS and max(curve.losses[-3:]) < _FITTED * curve.losses[0]):
+            curve.losses.append(self._step(steps[number % len(steps)], factor * warm, change))
+            last = curve.losses[-3:]
+            if not math.isfinite(last[-1]) or (stop_early and number >= _LEAST_STEPS and max(last) < _FITTED * curve.losses[0]):
                 break
-        self._step_s = (time.monotonic() - begun) / max(1, len(curve.losses))
+        self._step_s = (self._clock.seconds() - begun) / max(1, len(curve.losses))
+        curve.final_loss = self._mean_loss(steps, change) if measure else None
         curve.accuracy = self._accuracy(steps[:4])
         return curve
 
-    def _step(self, replays: list[Replay], factor: float) -> float:
+    def _step(self, replays: list[Replay], factor: float, change: Any) -> float:
         weights = [weight for weight in self._start.weights if weight.requires_grad]
         for weight in weights:
             weight.grad = None
         total = 0.0
         for replay in replays:
-            loss = replay.run()
+            loss = replay.run(change)
             total += float(loss.detach())
             for weight, gradient in zip(weights, self._torch.autograd.grad(loss, weights, allow_unused=True), strict=True):
                 if gradient is not None:
@@ -206,10 +318,10 @@ def _classes(logits: Any, replay: Replay) -> list[int] | None:
     return None
 
 
-def _fell(curve: CurveFacts) -> bool:
-    """Whether a loss ended at half of where it began; only to save time, no verdict."""
-    last = curve.losses[-3:]
-    return bool(last) and all(math.isfinite(loss) for loss in last) and sum(last) / len(last) < _LEARNT * curve.losses[0]
+def _fell(losses: list[float]) -> bool:
+    """Whether losses ended at half of where they began; only to save time, no verdict."""
+    last = losses[-3:]
+    return bool(last) and all(math.isfinite(loss) for loss in last) and sum(last) / len(last) < _LEARNT * losses[0]
 
 
 def _differ(first: list[Any], second: list[Any]) -> bool | None:

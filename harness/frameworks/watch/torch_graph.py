@@ -49,7 +49,7 @@ def terms_of(loss: Any, known: dict[Any, Any], limit: int = 200) -> tuple[list[A
     """
     found: list[Any] = []
     others = 0
-    seen = set()
+    seen: set[Any] = set()
     queue = deque([loss.grad_fn])
     while queue and len(seen) < limit:
         node = queue.popleft()
@@ -66,10 +66,22 @@ def terms_of(loss: Any, known: dict[Any, Any], limit: int = 200) -> tuple[list[A
     return found, others
 
 
+def arithmetic(loss: Any) -> str:
+    """What a loss that no loss function made is: `mse`, `l1` (mean or sum of squares, magnitudes of a difference) or `other`."""
+    names: list[str] = []
+    node = loss.grad_fn
+    while node is not None and len(names) < 4:
+        names.append(node.name().removesuffix("0").removesuffix("Backward"))
+        node = next((inner for inner, _ in node.next_functions if inner is not None), None)
+    if len(names) >= 3 and names[0] in ("Mean", "Sum") and names[2] in ("Sub", "Rsub"):
+        return {"Pow": "mse", "Mul": "mse", "Abs": "l1"}.get(names[1], "other")
+    return "other"
+
+
 def reached(loss: Any, limit: int = 60_000) -> tuple[list[Any], int]:
     """The leaf tensors that a loss depends on, and the number of nodes of its graph (the limit at most)."""
     variables: list[Any] = []
-    seen = set()
+    seen: set[Any] = set()
     stack = [loss.grad_fn]
     while stack and len(seen) < limit:
         node = stack.pop()

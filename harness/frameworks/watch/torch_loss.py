@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _NAMES = {
-    "cross_entropy": "cross_entropy", "nll_loss": "nll", "binary_cross_entropy": "bce", "binary_cross_entropy_with_logits": "bce_with_logits",
-    "mse_loss": "mse", "l1_loss": "l1", "smooth_l1_loss": "l1", "huber_loss": "l1", "kl_div": "kl", "hinge_embedding_loss": "hinge",
+    "cross_entropy": "cross_entropy", "nll_loss": "nll", "binary_cross_entropy": "bce",
+    "binary_cross_entropy_with_logits": "bce_with_logits", "mse_loss": "mse", "l1_loss": "l1", "smooth_l1_loss": "l1",
+    "huber_loss": "l1", "kl_div": "kl", "hinge_embedding_loss": "hinge",
     "multi_margin_loss": "hinge", "multilabel_margin_loss": "hinge", "soft_margin_loss": "hinge", "margin_ranking_loss": "hinge",
     "multilabel_soft_margin_loss": "bce_with_logits", "poisson_nll_loss": "other", "gaussian_nll_loss": "other", "ctc_loss": "other",
     "cosine_embedding_loss": "other", "triplet_margin_loss": "other", "triplet_margin_with_distance_loss": "other",
@@ -27,6 +27,7 @@ _FULL = 4
 _CALLS = 60
 _PENDING = 16
 _ROWS = 64
+_TERM_GRADIENTS = 3
 
 
 @dataclass
@@ -34,7 +35,7 @@ class LossRecord:
     """A loss call with the tensors themselves, held until its backward pass is over."""
 
     facts: LossCall
-    function: Callable[..., Any]
+    function: Any
     arguments: dict[str, Any]
     inputs: Any
     target: Any
@@ -110,9 +111,9 @@ class Losses:
             reduction=_reduction(given), weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
             smoothing=float(given.get("label_smoothing") or 0.0), ignore_index=given.get("ignore_index"), site=site(place),
             step=len(watch.seen.steps) + 1)
-        if tensors.is_tensor(inputs) and full:
+        if inputs is not None and tensors.is_tensor(inputs) and full:
             under = torch_graph.activation_under(inputs)
-            facts.softmaxed_in_model = None if inputs.grad_fn is None else under in ("softmax", "sigmoid", "log_softmax")
+            facts.softmaxed_in_model = None if inputs.grad_fn is None else under in ("softmax", "sigmoid")
         record = LossRecord(facts, original, given, inputs, target, None, None, place)
         if facts.site is not None:
             watch.seen.sites.setdefault("loss", facts.site)
@@ -135,23 +136,27 @@ class Losses:
         used = [record for record in self._pending if record.node is not None]
         if len(watch.seen.loss_calls) < _CALLS:
             watch.seen.loss_calls += [record.facts for record in used]
-        if not used and len(watch.seen.loss_calls) < _FULL:
+        if not used and len(watch.seen.loss_calls) < _CALLS:
             self._own_or_other(plain, calls)
         first = len(watch.seen.steps) == 0
         for record in used:
             value = record.facts.value
             if first or (value is not None and not math.isfinite(value)):
                 watch.session.safely("row losses", self._rows, record)
-        if len(used) > 1 and len(watch.seen.loss_terms) < 20:
+        if len(used) > 1 and len(watch.seen.loss_terms) < 240:
             watch.session.safely("loss terms", self._terms, plain, used)
         return used
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:
         """A loss that no function of torch made: the model's own, or arithmetic in the script."""
         own = any(getattr(call.output, "loss", None) is not None for call in calls)
-        output = self.output_of(calls)
-        facts = LossCall(name="model" if own else "other", inputs=tensors.facts(output) if output is not None else None,
-                         site=self._watch.seen.sites.get("backward"), step=len(self._watch.seen.steps) + 1)
+        output, target = self.output_of(calls), None
+        name = "model" if own else torch_graph.arithmetic(loss)
+        if name in ("mse", "l1"):
+            output, target = self._watch.tape.difference() or (output, None)
+        facts = LossCall(name=name, inputs=tensors.facts(output) if output is not None else None, target=tensors.facts(target),
+                         site=self._watch.seen.sites.get("backward"), step=len(self._watch.seen.steps) + 1,
+                         reduction="mean" if loss.grad_fn is not None and loss.grad_fn.name().startswith("Mean") else None)
         if self._watch.on_cpu(loss) and loss.numel() == 1:
             facts.value = float(loss.detach())
         self._watch.seen.loss_calls.append(facts)
@@ -184,19 +189,25 @@ class Losses:
         record.facts.row_labels = (labels or [])[:_ROWS]
 
     def _terms(self, loss: Any, used: list[LossRecord]) -> None:
-        """The terms that one backward pass sums: name, value, the factor before each, and the line."""
+        """The terms that one backward pass sums, each as it enters the sum; on the first steps also the gradient of each alone."""
+        watch = self._watch
         known = {record.node: record for record in used}
-        found, others = torch_graph.terms_of(loss, known)
+        found, _ = torch_graph.terms_of(loss, known)
         if len(found) < 2:
             return
-        outputs = [record.output for record in found]
-        factors = self._watch.torch.autograd.grad(loss, outputs, retain_graph=True, allow_unused=True)
+        grad = watch.torch.autograd.grad
+        factors = grad(loss, [record.output for record in found], retain_graph=True, allow_unused=True)
+        weights = [weight for optimizer in watch.steps.known_optimizers() for weight in optimizer.weights() if weight.requires_grad]
         for record, factor in zip(found, factors, strict=True):
-            place = site(record.place)
-            readable = factor is not None and self._watch.on_cpu(factor)
-            self._watch.seen.loss_terms.append({
-                "step": record.facts.step, "name": record.facts.name, "value": record.facts.value, "line": place.line if place else None,
-                "source": place.source if place else "", "factor": float(factor.sum()) if readable else None, "others": others})
+            value = record.facts.value
+            if factor is not None and watch.on_cpu(factor) and value is not None:
+                value *= float(factor.sum())  # of an unreduced loss, whose value is a mean, the factors add up to its weight
+            term = {"step": record.facts.step, "name": record.facts.name, "value": value, "line": record.place[1] if record.place else None}
+            if len(watch.seen.steps) < _TERM_GRADIENTS and watch.on_cpu(loss) and weights and factor is not None:
+                gradients = grad(record.output, weights, grad_outputs=factor, retain_graph=True, allow_unused=True)
+                squares = [float(gradient.detach().float().pow(2).sum()) for gradient in gradients if gradient is not None]
+                term["gradient_norm"] = sum(squares) ** 0.5
+            watch.seen.loss_terms.append(term)
 
     def clear(self) -> None:
         self._pending, self.unscaled = [], {}
@@ -208,7 +219,7 @@ class Losses:
                 facts.value = float(value)
             except RuntimeError:
                 break
-        if not self._watch.seen.steps and len(self._watch.seen.loss_calls) < _FULL:
+        if not self._watch.steps.backwards and len(self._watch.seen.loss_calls) < _FULL:
             known = {id(facts) for facts in self._watch.seen.loss_calls}
             self._watch.seen.loss_calls += [record.facts for record in self._pending[:_FULL] if id(record.facts) not in known]
         self.clear()

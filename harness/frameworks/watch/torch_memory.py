@@ -32,9 +32,10 @@ class Memory:
         return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
 
     def finish(self) -> None:
-        """The slope over the last steps, in bytes a step: the median of the differences, so that one large allocation does not count."""
+        """The slope over the last steps, in bytes a step."""
         seen = self._watch.seen.memory
-        seen.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        if self._watch.torch.cuda.is_available() and self._watch.torch.cuda.is_initialized():
+            seen.peak = int(self._watch.torch.cuda.max_memory_allocated())
         late = self._sizes[_SETTLED:]
         if len(late) >= _SETTLED:
             # Halves against each other: an allocator's steps and a cache that fills once leave no slope in the second half.

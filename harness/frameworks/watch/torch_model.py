@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
+import re
+import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LossCall, ModelFacts, ParameterFacts, StepFacts
+from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
 from harness.frameworks.watch import tensors, torch_graph
 from harness.frameworks.watch.sites import site
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 _PARAMETERS = 600
 _COPIED_BYTES = 1 << 30
+_LOSSES = 200
+_HEAD = re.compile(r"(^|\.)(classifier|score|head|lm_head|qa_outputs|out_proj|cls|logits_proj|output|fc|pre_classifier)\b")
 _GRAPH_STEPS = frozenset((1, 2, 4, 7, 11, 16, 22, 30))
 
 
@@ -28,14 +33,14 @@ class Models:
         self._watch = watch
         self._torch = watch.torch
         self.model: Any = None
+        self._parts: list[Any] = []
         self._names: dict[int, str] = {}
         self._loaded: set[int] = set()
         self._before: dict[int, Any] = {}
-        self._graph_sizes: list[int] = []
+        self._graph_sizes: dict[int, int] = {}
         self._reached: set[int] | None = None
-        self._held_losses: list[Any] = []
-        self._last_calls: list[RootCall] = []
-        self._fault_known = False
+        self._losses: list[Any] = []
+        self._fresh: dict[int, bool] = {}
 
     def attach(self) -> None:
         session = self._watch.session
@@ -56,9 +61,16 @@ class Models:
 
         def wrap(original: Any) -> Any:
             def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
-                made = original(cls, *args, **kwargs)
+                asked = bool(kwargs.get("output_loading_info"))
                 if session.active:
-                    self._loaded.add(id(made[0] if isinstance(made, tuple) else made))
+                    kwargs["output_loading_info"] = True
+                made = original(cls, *args, **kwargs)
+                if session.active and isinstance(made, tuple):
+                    model, info = made
+                    self._loaded.add(id(model))
+                    missing = {str(key) for key in (info or {}).get("missing_keys", ())}
+                    self._fresh[id(model)] = any(_HEAD.search(key) for key in missing)
+                    return made if asked else model
                 return made
 
             return from_pretrained
@@ -87,9 +99,11 @@ class Models:
             self._describe([call.module])
 
     def _describe(self, roots: list[Any]) -> None:
-        self.model = self._whole(roots)
-        model = self.model
-        seen = self._watch.seen.model = ModelFacts(kind=type(model).__name__, training_mode=bool(model.training))
+        self.model = model = self._whole(roots)
+        # Models that nothing holds together are described as one: the largest gives the name, all give their weights.
+        self._parts = [model] if self._covers(model, roots) else roots
+        kind = " + ".join(type(part).__name__ for part in self._parts)
+        seen = self._watch.seen.model = ModelFacts(kind=kind, training_mode=bool(model.training))
         seen.site = site(self._watch.calls.place_of(model))
         if seen.site is not None:
             self._watch.seen.sites["model"] = seen.site
@@ -100,8 +114,14 @@ class Models:
             for name, weight in root.named_parameters():
                 self._names.setdefault(id(weight), f"{type(root).__name__}.{name}")
         seen.tied = sum(1 for _ in model.named_parameters(remove_duplicate=False)) > len(kept)
-        inner = [module for root in ([model] if self._covers(model, roots) else roots) for module in root.modules()]
+        inner = [module for root in self._parts for module in root.modules()]
         seen.pretrained = any(id(module) in self._loaded for module in inner)
+        known = [self._fresh[id(module)] for module in inner if id(module) in self._fresh]
+        weighted = [module for module in model.modules() if next(module.parameters(recurse=False), None) is not None]
+        last = weighted[-1] if weighted else None
+        # A head outside everything that was loaded was drawn by the script.
+        covered = {id(part) for module in inner if id(module) in self._loaded for part in module.modules()}
+        seen.fresh_head = any(known) or (last is not None and id(last) not in covered)
         seen.has_batch_norm = any("BatchNorm" in type(module).__name__ for module in inner)
         seen.stochastic = seen.has_batch_norm or any("Dropout" in type(module).__name__ and getattr(module, "p", 0) for module in inner)
         self._sizes(seen, model, inner)
@@ -144,12 +164,12 @@ class Models:
         """Before the first backward passes: the model as its loss sees it; on some steps the size of the graph."""
         watch = self._watch
         step = len(watch.seen.steps) + 1
-        self._last_calls = calls
+        if len(self._losses) < _LOSSES:
+            self._losses.append(weakref.ref(loss))
         if watch.steps.backwards <= 1:
             self._first(loss, calls, records)
-        if loss.requires_grad and (step in _GRAPH_STEPS and len(self._graph_sizes) < step or watch.steps.backwards == 1):
-            variables, nodes = torch_graph.reached(loss)
-            self._graph_sizes.append(nodes)
+        if loss.requires_grad and step in _GRAPH_STEPS and step not in self._graph_sizes:
+            variables, self._graph_sizes[step] = torch_graph.reached(loss)
             if self._reached is None:
                 self._reached = {id(variable) for variable in variables}
                 self._unregistered(variables, calls)
@@ -174,7 +194,8 @@ class Models:
             seen.final_activation = torch_graph.activation_under(output)
             seen.final_units = int(output.shape[-1]) if output.dim() > 1 else 1
         watch.seen.device = str(getattr(loss, "device", "cpu")).partition(":")[0]
-        watch.seen.task, watch.seen.classes = task_of(records[-1].facts if records else None, seen, watch.seen.batches)
+        made = records[-1].facts if records else watch.seen.loss_calls[-1] if watch.seen.loss_calls else None
+        watch.seen.task, watch.seen.classes = task_of(made, seen, watch.seen.batches)
 
     def _unregistered(self, variables: list[Any], calls: list[RootCall]) -> None:
         """Weights in the graph that are no parameters of the models that ran: modules kept in plain lists, bare tensors."""
@@ -210,15 +231,19 @@ class Models:
         self._parameters(known)
         weights = {id(weight): weight for weight in [*known.weights(), *self._own_weights()]}
         if sum(weight.numel() * weight.element_size() for weight in weights.values()) <= _COPIED_BYTES:
-            self._before = {key: (weight, weight.detach().clone()) for key, weight in weights.items() if self._watch.on_cpu(weight)}
+            self._before = {key: (weight, weight.detach().clone()) for key, weight in weights.items()
+                            if weight.device.type in ("cpu", "cuda")}
 
     def _own_weights(self) -> list[Any]:
-        return list(self.model.parameters()) if self.model is not None else []
+        return list({id(weight): weight for part in self._parts for weight in part.parameters()}.values())
 
     def _parameters(self, known: Optimizer | None) -> None:
         seen = self._watch.seen.model
         if seen is None:
             seen = self._watch.seen.model = ModelFacts(kind="tensors")
+        weights = self._own_weights() or (known.weights() if known is not None else [])
+        if weights and weights[0].device.type not in ("cpu", "cuda"):
+            return  # asking anything of a lazy device would run what it holds back
         held = None if known is None else {id(weight) for weight in known.weights()}
         for other in self._watch.steps.known_optimizers() if held is not None else ():
             held |= {id(weight) for weight in other.weights()}  # type: ignore[operator]
@@ -226,7 +251,10 @@ class Models:
         own = {id(weight) for _, weight in named}
         if known is not None and self.model is None:
             named = [(f"weight {number}", weight) for number, weight in enumerate(known.weights())]
-        seen.parameters = [self._facts_of(name, weight, held) for name, weight in named[:_PARAMETERS]]
+        ran = self._watch.calls.ran or set()
+        owners = {id(weight): id(module) in ran for part in self._parts for module in part.modules()
+                  for weight in module._parameters.values() if weight is not None}
+        seen.parameters = [self._facts_of(name, weight, held, owners.get(id(weight))) for name, weight in named[:_PARAMETERS]]
         if known is not None and self._watch.seen.optimizer is not None and self.model is not None:
             trained = own | {id(weight) for root in self._watch.roots for weight in root.parameters()}
             mine = known.weights()
@@ -234,13 +262,18 @@ class Models:
             self._watch.seen.optimizer.foreign = sum(
                 id(weight) not in trained and (self._reached is None or id(weight) not in self._reached) for weight in mine)
 
-    def _facts_of(self, name: str, weight: Any, held: set[int] | None) -> ParameterFacts:
+    def _facts_of(self, name: str, weight: Any, held: set[int] | None, ran: bool | None) -> ParameterFacts:
         facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad),
                                in_optimizer=None if held is None else id(weight) in held)
-        if weight.grad is not None and self._watch.on_cpu(weight):
+        if weight.grad is not None:
             gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad
-            facts.gradient_norm = float(gradient.detach().float().norm())
-            facts.bad = not math.isfinite(facts.gradient_norm)
+            norm = gradient.detach().float().norm()
+            if self._watch.on_cpu(weight):
+                facts.gradient_norm = float(norm)
+                facts.bad = not math.isfinite(facts.gradient_norm)
+            else:
+                self._watch.steps.later(facts, "gradient_norm", norm)
+        facts.used = True if weight.grad is not None else ran  # a module may use a part's weights without calling it
         return facts
 
     def after_first_step(self, known: Optimizer) -> None:
@@ -253,22 +286,37 @@ class Models:
             before = self._before.get(id(weight))
             if before is None:
                 continue
-            change = float((weight.detach().float() - before[1].float()).norm())
-            size = float(before[1].float().norm())
+            change, size = (weight.detach().float() - before[1].float()).norm(), before[1].float().norm()
+            if not self._watch.on_cpu(weight):
+                self._watch.steps.later(facts, "moved", change)
+                self._watch.steps.later(facts, "update_ratio", change / size)
+                continue
+            change, size = float(change), float(size)
             facts.moved = change > 0 or not math.isfinite(change)
             facts.update_ratio = change / size if size > 0 else None
             facts.bad = facts.bad or not math.isfinite(change)
         self._before = {}
+        self._watch.calls.ran = None
 
-    def stepped(self, facts: StepFacts) -> None:
-        """A step is over: nothing to do while its numbers are finite."""
+    def about_to_step(self, norm: Any) -> None:
+        """A step is about to be taken: its gradients are looked at where they are not finite."""
+        if isinstance(norm, float) and not math.isfinite(norm):
+            named = [(self._names.get(id(weight), "weight"), weight) for known in self._watch.steps.stepping for weight in known.weights()]
+            self._watch.births.gradients(norm, named, self._watch.probes.last_replay)
 
     def finish(self) -> None:
-        """Growing graphs, from the sizes seen."""
-        sizes = self._graph_sizes
+        """Growing graphs, from the sizes seen; the task, where nothing went backward; what was read late."""
+        for facts in self._watch.seen.model.parameters if self._watch.seen.model is not None else ():
+            facts.moved = None if facts.moved is None else bool(facts.moved)
+        if self._watch.seen.task is None and self._watch.seen.loss_calls:
+            model = self._watch.seen.model or ModelFacts()
+            self._watch.seen.task, self._watch.seen.classes = task_of(self._watch.seen.loss_calls[-1], model, self._watch.seen.batches)
+        sizes = list(self._graph_sizes.values())
         if len(sizes) >= 4:
-            growing = all(later > earlier for earlier, later in zip(sizes, sizes[1:], strict=False))
+            growing = all(later > earlier for earlier, later in itertools.pairwise(sizes))
             self._watch.seen.memory.graph_grows = growing and sizes[-1] > 2 * sizes[0]
+        kept = [loss for ref in self._losses[:-2] if (loss := ref()) is not None and loss.grad_fn is not None]
+        self._watch.seen.memory.losses_kept = max(len(kept), self._watch.tape.carried)
 
 
 def _accepted(model: Any) -> list[str]:

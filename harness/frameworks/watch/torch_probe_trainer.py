@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from harness.checks.observation import ProbeFacts
 from harness.frameworks.watch import exceptions
 from harness.frameworks.watch.sites import Sites
-from harness.frameworks.watch.torch_state import Frozen, Start, silent
+from harness.frameworks.watch.torch_state import Frozen, silent
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -19,7 +19,7 @@ _ROWS = 32
 _PER_LABEL = 4
 
 
-def evaluate_before_training(watch: TorchWatcher, start: Start | None, until: float) -> None:
+def evaluate_before_training(watch: TorchWatcher) -> None:
     """Run `evaluation_loop` of the Trainer on rows of its evaluation set, every label among them; keep the exception if it raises."""
     trainer, facts = watch.trainers.trainer, watch.seen.probes
     dataset = getattr(trainer, "eval_dataset", None) if trainer is not None else None
@@ -27,7 +27,7 @@ def evaluate_before_training(watch: TorchWatcher, start: Start | None, until: fl
         return
     if isinstance(dataset, dict):
         dataset = next(iter(dataset.values()), None)
-    if time.monotonic() > until or not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
+    if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         facts.skipped["evaluate"] = "the evaluation set cannot be indexed"
         return
     model = trainer.model
@@ -38,10 +38,16 @@ def evaluate_before_training(watch: TorchWatcher, start: Start | None, until: fl
     kept = dict(vars(trainer))
     handler = dict(vars(trainer.callback_handler))
     loaders = list(trainer.accelerator._dataloaders)
+    metrics = watch.seen.evaluation.metrics
+    before = len(metrics)
+    watch.evaluations.listening = True
     with frozen.held(), silent():
         try:
-            _evaluate(trainer, dataset, facts, watch.session.sites)
+            _evaluate(trainer, dataset, facts, watch.session.sites, watch.trainers.recorded)
         finally:
+            watch.evaluations.listening = False
+            if facts.evaluation_error is None:
+                del metrics[before:]  # what an untrained model predicts is no evaluation of the script
             vars(trainer).clear()
             vars(trainer).update(kept)
             vars(trainer.callback_handler).clear()
@@ -49,12 +55,15 @@ def evaluate_before_training(watch: TorchWatcher, start: Start | None, until: fl
             trainer.accelerator._dataloaders[:] = loaders
 
 
-def _evaluate(trainer: Any, dataset: Any, facts: ProbeFacts, sites: Sites) -> None:
+def _evaluate(trainer: Any, dataset: Any, facts: ProbeFacts, sites: Sites, recorded: Callable[[Any], Any]) -> None:
     part = _few_rows(dataset)
+    if trainer.compute_metrics is not None:
+        trainer.compute_metrics = recorded(trainer.compute_metrics)
     trainer.callback_handler.callbacks = []  # no progress bar, no log, no early stopping
     try:
         loader = trainer.get_eval_dataloader(part)
-        output = trainer.evaluation_loop(loader, description="probe", prediction_loss_only=True if trainer.compute_metrics is None else None)
+        only_loss = True if trainer.compute_metrics is None else None
+        output = trainer.evaluation_loop(loader, description="probe", prediction_loss_only=only_loss)
     except Exception as error:  # noqa: BLE001 - this is the question: does it raise?
         raised = exceptions.facts(error, sites, {})
         raised.during = "probe"

@@ -1,18 +1,22 @@
-"""Probes: what the script's own training step does when it is tried on copies of the first weights.
+"""Probes: what the script's own training step does when it is tried again from the first weights.
 
-They run once, after the first few steps, on the batches of these steps, so that no loader is touched, and start from the weights as they
-were before the first step. Everything is put back afterwards.
+They run on the batches that the script has trained on, so that no loader is touched, and start from the weights as they were before the
+first step. Everything is put back afterwards.
 """
 
 from __future__ import annotations
 
 import inspect
-import time
+import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from harness.checks.observation import ParameterFacts
 from harness.frameworks.watch import tensors, torch_baseline, torch_probe_trainer
+from harness.frameworks.watch.session import Clock
+from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_fit import Fits
-from harness.frameworks.watch.torch_state import Frozen, Start, silent
+from harness.frameworks.watch.torch_state import Start
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -20,14 +24,15 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_tape import Replay
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_STEPS = 8
-_REPLAYS = 32
+_FIRST = 8
+_KEPT_BYTES = 512 << 20
 _WEIGHTS = 300_000_000
-_PATIENCE_S = 5.0
+_PATIENCE_S = 4.0
+_FIRST_SHARE, _SECOND_SHARE = 0.4, 1.0
 
 
 class Probes:
-    """Collects the first training steps as replays, then runs every probe on them once."""
+    """Collects the training steps as replays. A first round runs after eight steps, a second when the steps have all been watched."""
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
@@ -37,19 +42,20 @@ class Probes:
         self._start: Start | None = None
         self._refused: str | None = None
         self._takes_turns = False
-        self._done = False
+        self._rounds = 0
+        self._kept_bytes = 0
 
     def offer(self, loss: Any, records: list[LossRecord], calls: list[RootCall]) -> None:
         """A loss is about to go backward: keep how it was made."""
-        if self._done or self._refused is not None or len(self._open) >= _REPLAYS:
-            return
         watch = self._watch
+        if self._rounds > 1 or self._refused is not None or not watch.in_full or self._kept_bytes > _KEPT_BYTES:
+            return
         plain = watch.losses.unscaled.get(id(loss), (None, loss))[1]
         kind = plain.device.type
         if kind not in ("cpu", "cuda"):
             self._refused = f"the device {kind} is not one to probe on"
             return
-        found = watch.tape.replay_of(plain, logits=records[-1].inputs if records else watch.losses.output_of(calls))
+        found = watch.tape.replay_of(plain, [records[-1].inputs if records else None, watch.losses.output_of(calls)])
         if isinstance(found, str):
             self._refused = found
             return
@@ -59,6 +65,7 @@ class Probes:
             found.loss_name = records[-1].facts.name
         if self._start is None:
             self._begin(found)
+        self._kept_bytes += found.constant_bytes
         self._open.append(found)
 
     def _begin(self, first: Replay) -> None:
@@ -69,77 +76,114 @@ class Probes:
             return
         self._start = Start(first.modules, [*held, *first.leaf_weights])
 
+    @property
+    def last_replay(self) -> Replay | None:
+        """The last backward pass as a replay, where it was kept."""
+        return self._open[-1] if self._open else None
+
     def other_stepped(self, *, alone: bool) -> None:
         """Another optimizer than the main one stepped; `alone`: after a backward pass of its own."""
         self._takes_turns = self._takes_turns or alone
 
     def stepped(self) -> None:
-        """The main optimizer stepped: what went backward since belongs together. Runs the probes when enough was kept."""
-        if self._done:
+        """The main optimizer stepped: what went backward since belongs together. Runs a round when its time has come."""
+        if self._rounds > 1:
             return
         if self._open:
             self._steps.append(self._open)
             self._open = []
-        if len(self._steps) >= _STEPS or (self._steps and self._watch.session.watched_seconds > _PATIENCE_S) or self._refused is not None:
-            self._run()
+        late = self._watch.session.watched_seconds
+        if self._rounds == 0 and (len(self._watch.seen.steps) >= _FIRST or late > _PATIENCE_S):
+            self._round(self._first_round, _FIRST_SHARE)
+        budget = self._watch.session.budget
+        if self._rounds == 1 and (not self._watch.in_full or late > budget.seconds - 0.7 * budget.probe_seconds):
+            self._round(self._second_round, _SECOND_SHARE)
+            self._end()
 
     def finish(self, error: BaseException | None) -> None:
-        """The script is over before the probes ran: run them on what there is, unless its device or memory is gone."""
-        if not self._done and (error is None or not _fatal(error)):
-            self._run()
+        """The script is over: the rounds that did not come, on what there is, unless its device or memory is gone."""
+        failed = self._facts.evaluation_error is not None
+        if self._rounds < 2 and not failed and (error is None or not _fatal(error)):
+            if self._rounds == 0:
+                self._round(self._first_round, _FIRST_SHARE)
+            if self._rounds == 1:
+                self._round(self._second_round, _SECOND_SHARE)
+        self._end()
         self._watch.session.safely("the baseline", torch_baseline.measure, self._watch, self._facts)
 
-    def _run(self) -> None:
-        self._done = True
-        watch = self._watch
-        watch.tape.stop()
-        begun = time.monotonic()
-        try:
-            with watch.session.paused():
-                self._run_all(begun + watch.session.budget.probe_seconds)
-        except Exception as error:  # noqa: BLE001 - a probe runs the script's own code, which may raise anything
-            self._facts.skipped.setdefault("probes", f"{type(error).__name__}: {error}"[:300])
+    def _end(self) -> None:
+        self._watch.tape.stop()
         self._open, self._steps, self._start = [], [], None
-        self._facts.seconds = time.monotonic() - begun
 
-    def _run_all(self, until: float) -> None:
-        watch = self._watch
-        torch_probe_trainer.evaluate_before_training(watch, self._start, until)
-        reason = self._refused or (None if self._start is not None and self._steps else "no optimizer step was seen")
-        if reason is not None or self._start is None:
-            for name in ("initial_loss", "overfit", "train"):
-                self._facts.skipped[name] = str(reason)
+    def _round(self, run: Callable[[Clock, float], None], share: float) -> None:
+        self._rounds += 1
+        clock = Clock()
+        try:
+            with self._watch.session.paused(), _silent_warnings():
+                run(clock, share * self._watch.session.budget.probe_seconds)
+        except Exception as error:  # noqa: BLE001 - a probe runs the script's own code, which may raise anything
+            self._facts.skipped.setdefault(f"round {self._rounds}", f"{type(error).__name__}: {error}"[:300])
+        self._facts.seconds += clock.seconds()
+
+    def _first_round(self, clock: Clock, seconds: float) -> None:
+        """The first weights: their loss, whether inputs matter, the evaluation, and overfitting one batch."""
+        torch_probe_trainer.evaluate_before_training(self._watch)
+        fits = self._fits(clock, seconds, self._steps[:_FIRST])
+        if fits is None:
             return
-        modules = list({id(module): module for step in self._steps for replay in step for module in replay.modules}.values())
-        optimizers = [known.optimizer for known in watch.steps.stepping]
-        frozen = Frozen(watch.torch, modules, optimizers, self._start.weights)
-        fits = Fits(watch.torch, self._start, self._steps, optimizers, watch.steps.clipping, self._facts, until)
-        with frozen.held(), silent(), watch.torch.enable_grad(), _default_warnings():
-            watch.torch.manual_seed(0)
+        with fits.held():
             fits.initial()
             fits.inputs()
-            why_not = self._no_fit(optimizers)
-            if why_not is not None:
-                self._facts.skipped["overfit"] = self._facts.skipped["train"] = why_not
-                return
-            fits.fit()
+            if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in self._weights()):
+                place = fits.cut(self._watch.session.sites)
+                if place is not None:
+                    self._watch.session.site("cut", site(place))
+            if self._may_fit("overfit"):
+                fits.overfit()
 
-    def _no_fit(self, optimizers: list[Any]) -> str | None:
-        if self._takes_turns:
-            return "several optimizers take turns"
-        for optimizer in optimizers:
-            closure = inspect.signature(type(optimizer).step).parameters.get("closure")
+    def _weights(self) -> list[ParameterFacts]:
+        return self._watch.seen.model.parameters if self._watch.seen.model is not None else []
+
+    def _second_round(self, clock: Clock, seconds: float) -> None:
+        """All watched steps: what they made of the weights, and what they would have at another rate."""
+        fits = self._fits(clock, seconds, self._steps)
+        if fits is None:
+            return
+        model = self._watch.seen.model
+        if model is not None:
+            model.displacement = fits.displacement()
+        losses = [step.loss for step in self._watch.seen.steps if step.loss is not None]
+        with fits.held():
+            if model is not None:
+                model.units = fits.units()
+            if self._may_fit("train"):
+                fits.train(losses)
+
+    def _fits(self, clock: Clock, seconds: float, steps: list[list[Replay]]) -> Fits | None:
+        reason = self._refused or (None if self._start is not None and steps else "no optimizer step was seen")
+        if reason is not None or self._start is None:
+            self._facts.skipped |= {name: str(reason) for name in ("initial_loss", "overfit", "train")[2 * (self._rounds - 1):]}
+            return None
+        modules = list({id(module): module for step in steps for replay in step for module in replay.modules}.values())
+        optimizers = [known.optimizer for known in self._watch.steps.stepping]
+        return Fits(self._watch.torch, modules, self._start, steps, optimizers, self._watch.steps.clipping, self._facts, clock, seconds)
+
+    def _may_fit(self, name: str) -> bool:
+        reason = "several optimizers take turns" if self._takes_turns else None
+        for known in self._watch.steps.stepping:
+            closure = inspect.signature(type(known.optimizer).step).parameters.get("closure")
             if closure is not None and closure.default is inspect.Parameter.empty:
-                return f"{type(optimizer).__name__} wants a closure"
-        return None
+                reason = f"{type(known.optimizer).__name__} wants a closure"
+        if reason is not None:
+            self._facts.skipped[name] = reason
+        return reason is None
 
 
 def _fatal(error: BaseException) -> bool:
     text = f"{type(error).__name__} {error}"
-    return any(part in text for part in ("CUDA", "CUBLAS", "AcceleratorError", "OutOfMemory", "can't allocate memory", "TorchScript interpreter"))
+    signs = ("CUDA", "CUBLAS", "AcceleratorError", "OutOfMemory", "MemoryError", "can't allocate memory", "TorchScript interpreter")
+    return any(part in text for part in signs)
 
 
-def _default_warnings() -> Any:
-    import warnings
-
+def _silent_warnings() -> Any:
     return warnings.catch_warnings(action="ignore")

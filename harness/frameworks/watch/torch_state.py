@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+_HELD = ("_parameters", "_buffers", "_modules")
+
 
 class Frozen:
     """Weights, buffers, gradients, flags and attributes of modules, optimizers, and the generators of torch, numpy and Python.
@@ -29,9 +31,9 @@ class Frozen:
         self._wanted = [weight.requires_grad for weight in self.weights]
         self._buffers = [(module, name, buffer, None if buffer is None else buffer.detach().clone())
                          for module in self._modules for name, buffer in module._buffers.items()]
-        self._attributes = [(module, {key: value for key, value in vars(module).items() if key not in ("_parameters", "_buffers", "_modules")})
-                            for module in self._modules]
-        self._optimizers = [(optimizer, dict(vars(optimizer)), [dict(group) for group in optimizer.param_groups]) for optimizer in optimizers]
+        self._attributes = [(module, {key: value for key, value in vars(module).items() if key not in _HELD}) for module in self._modules]
+        self._optimizers = [(optimizer, dict(vars(optimizer)), [dict(group) for group in optimizer.param_groups])
+                            for optimizer in optimizers]
         self._generators = _generators(torch)
         tensors = [*self.weights, *(buffer for _, _, buffer, _ in self._buffers if buffer is not None)]
         self._versions = torch.autograd._unsafe_preserve_version_counter(tuple(tensors)) if tensors else contextlib.nullcontext()
@@ -57,7 +59,7 @@ class Frozen:
                 buffer.data.copy_(value)
             module._buffers[name] = buffer
         for module, attributes in self._attributes:
-            for key in [key for key in vars(module) if key not in attributes and key not in ("_parameters", "_buffers", "_modules")]:
+            for key in [key for key in vars(module) if key not in attributes and key not in _HELD]:
                 del module.__dict__[key]
             module.__dict__.update(attributes)
         for optimizer, attributes, groups in self._optimizers:
@@ -87,6 +89,11 @@ class Start:
         for buffer, value in self._buffers:
             buffer.data.copy_(value)
         self.train()
+
+    def moved(self) -> list[float | None]:
+        """Of every weight matrix: norm of its change since / its norm then."""
+        return [float((weight.detach() - value).float().norm() / value.float().norm()) if float(value.float().norm()) > 0 else None
+                for weight, value in zip(self.weights, self._values, strict=True) if weight.dim() > 1 and weight.requires_grad]
 
     def train(self) -> None:
         """Modes as in training."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ class Optimizer:
     place: Place | None
     steps: int = 0
     backwards: int = 0
-    zeroed: float | None = None
+    zeroed: Any = None
     losses: list[Any] = field(default_factory=list)
     before: list[tuple[Any, Any]] = field(default_factory=list)
     norm: Any = None
@@ -50,7 +51,7 @@ class Steps:
         self.steps = 0
         self.backwards = 0
         self._since = 0
-        self._late: list[tuple[StepFacts, str, Any]] = []
+        self._late: list[tuple[Any, str, Any]] = []
         self._last: float | None = None
 
     def attach(self) -> None:
@@ -63,7 +64,7 @@ class Steps:
         session.patches.replace(optimizer.Optimizer, "zero_grad", self._wrap_zero)
         session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
         for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
-            session.patches.replace(torch.nn.utils, name, lambda original, argument=argument: self._wrap_clip(original, argument))
+            session.patches.replace(torch.nn.utils, name, functools.partial(self._wrap_clip, argument=argument))
         before = optimizer.register_optimizer_step_pre_hook(self._before_step)
         after = optimizer.register_optimizer_step_post_hook(self._after_step)
         session.patches.calling(before.remove)
@@ -135,10 +136,13 @@ class Steps:
         if self.steps < _MEASURED:
             for known in self._optimizers.values():
                 # Gradients that were zero at the start of any backward pass since the last step have been zeroed; the smallest tells.
-                if known.zeroed is None or known.zeroed > 0:
+                # Elsewhere than on the CPU the smallest is kept on the device and read at the end.
+                if not isinstance(known.zeroed, float) or known.zeroed > 0:
                     norm = self.norm_of_gradients(known.weights())
-                    if isinstance(norm, float):
-                        known.zeroed = norm if known.zeroed is None else min(known.zeroed, norm)
+                    if self._torch.is_tensor(norm):
+                        known.zeroed = norm if not self._torch.is_tensor(known.zeroed) else self._torch.minimum(known.zeroed, norm)
+                    elif isinstance(norm, float):
+                        known.zeroed = norm if not isinstance(known.zeroed, float) else min(known.zeroed, norm)
                         if norm == 0:  # what went backward before is another optimizer's, or was thrown away
                             known.losses = []
         self._watch.before_backward(loss)
@@ -193,6 +197,7 @@ class Steps:
             known.before = self._samples(known)
         if known is self.main and watch.in_full:
             known.norm = self.norm_of_gradients(known.weights())
+            watch.models.about_to_step(known.norm)
 
     def _describe(self, known: Optimizer) -> None:
         group = known.optimizer.param_groups[0]
@@ -234,18 +239,20 @@ class Steps:
         if not watch.in_full:
             return
         now = time.perf_counter()
-        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=known.zeroed,
+        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=known.zeroed if isinstance(known.zeroed, float) else None,
                           learning_rate=_number(known.optimizer.param_groups[0]["lr"]), labels=watch.data.trained_rows[:_LABELS] or None,
                           seconds=None if self._last is None else now - self._last)
         self._last = now
+        if self._torch.is_tensor(known.zeroed):
+            self.later(facts, "gradients_before", known.zeroed)
         if all(isinstance(loss, float) for loss in known.losses):
             facts.loss = sum(known.losses) if known.losses else None
         else:
-            self._late.append((facts, "loss", sum(known.losses)))
+            self.later(facts, "loss", sum(known.losses))
         if known.norm is None or isinstance(known.norm, float):
             facts.gradient_norm = known.norm
         else:
-            self._late.append((facts, "gradient_norm", known.norm))
+            self.later(facts, "gradient_norm", known.norm)
         if known.before:
             change = sum(float(self._torch.sum((self._sample(weight).float() - before.float()) ** 2)) for weight, before in known.before)
             size = sum(float(self._torch.sum(before.float() ** 2)) for _, before in known.before)
@@ -254,8 +261,11 @@ class Steps:
         if facts.learning_rate is not None:
             known.rates.append(facts.learning_rate)
         watch.seen.steps.append(facts)
-        watch.models.stepped(facts)
         watch.data.trained_rows = []
+
+    def later(self, facts: Any, name: str, value: Any) -> None:
+        """Have a number on a device that runs behind Python read when the script is over."""
+        self._late.append((facts, name, value))
 
     def finish(self) -> None:
         """Read what had to wait for its device, and complete the optimizer's facts."""

@@ -8,11 +8,12 @@ replayed on the same batch with other weights, which is what the probes do.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import trees
+from harness.frameworks.watch import torch_inside, trees
+from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -38,22 +39,26 @@ class Entry:
     kwargs: Any
     result: Any
     module: bool = False
+    place: Place | None = None
 
 
 @dataclass
 class Replay:
-    """The calls that make one loss. `entries`: function, arguments with `Slot`s, slots of the tensors in the result, is-a-model.
+    """The calls that make one loss. `entries`: function, arguments with `Slot`s, slots of the tensors in the result, is-a-model, place.
 
+    `at`: the place in the script of the call that is being done again.
     `labels`: of its rows where known; `exact`: False where something of an earlier step had to be taken as a constant.
     """
 
     torch: Any
-    entries: list[tuple[Callable[..., Any], Any, Any, list[int], bool]]
+    entries: list[tuple[Callable[..., Any], Any, Any, list[int], bool, Place | None]]
     loss_slot: int
     autocast: tuple[str, Any] | None
     modules: list[Any]
     leaf_weights: list[Any]
     exact: bool = True
+    constant_bytes: int = 0
+    at: Place | None = None
     labels: list[Any] | None = None
     logits_slot: int | None = None
     target: Any = None
@@ -75,7 +80,8 @@ class Replay:
 
         self.outputs = []
         with self._context():
-            for function, args, kwargs, slots, is_model in self.entries:
+            for function, args, kwargs, slots, is_model, place in self.entries:
+                self.at = place
                 use = fill_changed if is_model else fill
                 result = function(*trees.mapped(args, use), **trees.mapped(kwargs, use))
                 found = trees.leaves(result, is_tensor)
@@ -86,9 +92,14 @@ class Replay:
             self.outputs.append([made[self.logits_slot].detach()])
         return made[self.loss_slot]
 
+    def inputs(self) -> list[Any]:
+        """The tensors that models are given from outside."""
+        return [tensor for _, args, kwargs, _, is_model, _ in self.entries if is_model
+                for tensor in trees.leaves([args, kwargs], self.torch.is_tensor)]
+
     def first_rows(self) -> int:
         """Rows (first axis) of the first tensor that a model is given from outside; 0 where there is none."""
-        for _, args, kwargs, _, is_model in self.entries:
+        for _, args, kwargs, _, is_model, _ in self.entries:
             given = trees.leaves([args, kwargs], self.torch.is_tensor) if is_model else []
             if given and given[0].dim():
                 return int(given[0].shape[0])
@@ -112,7 +123,9 @@ class Tape:
         self._models = 0
         self.overflown = False
         self.autocast: tuple[str, Any] | None = None
-        self.cuts: list[tuple[str, Any]] = []
+        self.cuts: list[Any] = []
+        self._scalars: dict[int, Any] = {}
+        self.carried = 0
 
     # The mode on torch's stack
 
@@ -137,7 +150,7 @@ class Tape:
     def _leave(self) -> None:
         """Take the mode off the stack, from wherever in it it is."""
         self.on = False
-        self._entries = []
+        self._entries, self._scalars = [], {}
         if self._mode is None:
             return
         overrides = self._torch.overrides
@@ -155,6 +168,7 @@ class Tape:
         """Record no more; the mode goes as soon as nothing lies above it."""
         self.on = False
         self.clear()
+        self._scalars = {}
         if self._on_top():
             self._leave()
 
@@ -174,28 +188,27 @@ class Tape:
     def _saw(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self._torch.is_grad_enabled():
             return
-        if self._needs_gradient(result):
-            self._add(Entry(function, args, kwargs, result))
-        elif result is not None and self._needs_gradient(args):
-            name = getattr(function, "__name__", "")
-            owner = getattr(function, "__self__", None)
-            if name == "__get__" and getattr(owner, "__name__", "") == "data":
-                name = "data"
-            if name in ("detach", "data", "argmax", "item", "numpy", "tolist", "max", "topk", "round", "__gt__", "__float__"):
-                self.cuts = [*self.cuts[-7:], (name, self._watch.session.sites.place())]
+        if self._needs_gradient(result, made=True):
+            if self._scalars and any(id(value) in self._scalars for value in args):
+                self._scalars = {}
+                self.carried += 1  # once a step: the script goes on with a loss of the step before, and so with its graph
+            self._add(Entry(function, args, kwargs, result, place=self._watch.session.sites.place()))
+        elif torch_inside.cuts(self._torch, function, args, result):
+            self.cuts = [*self.cuts[-7:], self._watch.session.sites.place()]
 
-    def _needs_gradient(self, value: Any) -> bool:
+    def _needs_gradient(self, value: Any, *, made: bool = False) -> bool:
+        """Whether a gradient can flow to a value or a part of it; `made`: through it, to what it was made of."""
         if self._torch.is_tensor(value):
-            return bool(value.requires_grad)
-        return isinstance(value, list | tuple) and any(self._needs_gradient(item) for item in value)
+            return bool(value.requires_grad) and not (made and value.is_leaf)
+        return isinstance(value, list | tuple) and any(self._needs_gradient(item, made=made) for item in value)
 
-    def model_called(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+    def model_called(self, module: Any, args: Any, kwargs: Any, output: Any, place: Place | None) -> None:
         """A model was called from outside every other."""
         if self.on and self._torch.is_grad_enabled():
             self._models += 1
             if self._models > _MODELS:
                 self.clear()
-            self._add(Entry(module, args, kwargs, output, module=True))
+            self._add(Entry(module, args, kwargs, output, module=True, place=place))
             kind = "cuda" if self._torch.is_autocast_enabled("cuda") else "cpu"
             self.autocast = (kind, self._torch.get_autocast_dtype(kind)) if self._torch.is_autocast_enabled(kind) else None
 
@@ -207,12 +220,24 @@ class Tape:
 
     def clear(self) -> None:
         """Forget what was recorded: a step is over, or something else begins."""
+        self._scalars = {id(entry.result): entry.result for entry in self._entries[-20:]
+                         if self._torch.is_tensor(entry.result) and entry.result.dim() == 0}
         self._entries, self._models, self.overflown, self.cuts = [], 0, False, []
+
+    def difference(self) -> tuple[Any, Any] | None:
+        """The two sides of the last subtraction of tensors of which one has a gradient: prediction, target."""
+        for entry in reversed(self._entries):
+            if getattr(entry.function, "__name__", "") in ("sub", "__sub__", "rsub", "__rsub__", "subtract"):
+                sides = [side for side in entry.args if self._torch.is_tensor(side)]
+                if len(sides) == 2 and sides[0].requires_grad != sides[1].requires_grad:
+                    return (sides[0], sides[1]) if sides[0].requires_grad else (sides[1], sides[0])
+        return None
 
     # From a record to a replay
 
-    def replay_of(self, loss: Any, logits: Any = None) -> Replay | str:
-        """The calls that the loss depends on as a replay, or why there can be none. `logits`: what its loss function was given."""
+    def replay_of(self, loss: Any, logits: Sequence[Any] = ()) -> Replay | str:
+        """The calls that the loss depends on as a replay, or why there can be none. `logits`: candidates for the
+        tensor that its classes are read off, best first."""
         if self.overflown:
             return "too many calls between the model and the loss"
         if not loss.requires_grad:
@@ -227,7 +252,7 @@ class Tape:
         chosen.reverse()
         return self._compact(chosen, loss, logits) if chosen else "the loss was made by none of the calls that could be watched"
 
-    def _compact(self, chosen: list[Entry], loss: Any, logits: Any) -> Replay | str:
+    def _compact(self, chosen: list[Entry], loss: Any, logits: Sequence[Any]) -> Replay | str:
         is_tensor = self._torch.is_tensor
         slots: dict[int, Slot] = {}
         constants: dict[int, Any] = {}
@@ -250,7 +275,7 @@ class Tape:
                 constants[id(value)] = value.detach().clone() if spent <= _CLONED_BYTES else value.detach()
             return constants[id(value)]
 
-        entries: list[tuple[Callable[..., Any], Any, Any, list[int], bool]] = []
+        entries: list[tuple[Callable[..., Any], Any, Any, list[int], bool, Place | None]] = []
         modules: list[Any] = []
         for entry in chosen:
             args, kwargs = trees.mapped(entry.args, keep), trees.mapped(entry.kwargs, keep)
@@ -259,11 +284,11 @@ class Tape:
                 slots[id(tensor)] = Slot(count)
                 produced.append(count)
                 count += 1
-            entries.append((entry.function, args, kwargs, produced, entry.module))
+            entries.append((entry.function, args, kwargs, produced, entry.module, entry.place))
             if entry.module and not any(entry.function is module for module in modules):
                 modules.append(entry.function)
         if id(loss) not in slots:
             return "the loss was made by none of the calls that could be watched"
-        found = slots.get(id(logits))
-        return Replay(self._torch, entries, slots[id(loss)].number, self.autocast, modules, list(weights.values()), exact,
+        found = next((slots[id(tensor)] for tensor in logits if id(tensor) in slots), None)
+        return Replay(self._torch, entries, slots[id(loss)].number, self.autocast, modules, list(weights.values()), exact, spent,
                       logits_slot=None if found is None else found.number)

@@ -19,6 +19,7 @@ class Trainers:
         self._watch = watch
         self.trainer: Any = None
         self.training = False
+        self._output_dir: str | None = None
 
     def attach(self) -> None:
         session = self._watch.session
@@ -79,6 +80,8 @@ class Trainers:
     def _built(self, trainer: Any) -> None:
         self.trainer = trainer
         self._watch.seen.framework = "torch"
+        self._output_dir = trainer.args.output_dir
+        trainer.args.output_dir = self._watch.files.scratch("output")
         tokenizer = getattr(trainer, "processing_class", None) or getattr(trainer.data_collator, "tokenizer", None)
         if tokenizer is not None and hasattr(tokenizer, "decode") and hasattr(tokenizer, "all_special_ids"):
             self._watch.data.tokenizers.append(tokenizer)
@@ -89,7 +92,9 @@ class Trainers:
         def train(trainer: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active:
                 self.trainer, self.training = trainer, True
-                session.safely("train()", session.site, "train")
+                session.safely("train()", session.site, "fit")
+                if (args and args[0]) or kwargs.get("resume_from_checkpoint"):
+                    trainer.args.output_dir = self._output_dir or trainer.args.output_dir
             try:
                 return original(trainer, *args, **kwargs)
             finally:
@@ -103,11 +108,11 @@ class Trainers:
         def evaluation_loop(trainer: Any, *args: Any, **kwargs: Any) -> Any:
             if not session.active:
                 return original(trainer, *args, **kwargs)
-            session.safely("an evaluation", session.site, "evaluate")
+            session.safely("an evaluation", session.site, "evaluation")
             watch.evaluating += 1
             mine = vars(trainer).get("compute_metrics")
             if mine is not None:
-                trainer.compute_metrics = self._metrics(mine)
+                trainer.compute_metrics = self.recorded(mine)
             try:
                 return original(trainer, *args, **kwargs)
             finally:
@@ -117,7 +122,8 @@ class Trainers:
 
         return evaluation_loop
 
-    def _metrics(self, mine: Any) -> Any:
+    def recorded(self, mine: Any) -> Any:
+        """A `compute_metrics` that notes what it is given and what it says."""
         session, evaluations = self._watch.session, self._watch.evaluations
 
         def compute_metrics(prediction: Any, *args: Any, **kwargs: Any) -> Any:
@@ -137,8 +143,7 @@ class Trainers:
             facts = LoaderFacts(kind="Trainer", dataset_kind=type(dataset).__name__, columns=before, role=self._role(args, kwargs))
             if session.active:
                 session.safely("a dataset", self._columns, facts, dataset, trainer)
-            result = original(trainer, dataset, *args, **kwargs)
-            return result
+            return original(trainer, dataset, *args, **kwargs)
 
         return _remove_unused_columns
 
@@ -155,9 +160,3 @@ class Trainers:
         torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self._watch.session.sites.place())
         self._watch.data.columns_of_trainer(facts)
-
-    def stepped(self) -> None:
-        """A step is over."""
-
-    def finish(self) -> None:
-        """The script is over."""

@@ -7,9 +7,11 @@ from typing import Any
 from harness.checks.observation import Site
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_calls import Calls, RootCall
 from harness.frameworks.watch.torch_data import Data
 from harness.frameworks.watch.torch_evaluation import Evaluations
+from harness.frameworks.watch.torch_files import Files
 from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
@@ -19,6 +21,7 @@ from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_trainer import Trainers
 
 _PENDING = 16
+_PATIENCE = 4
 
 
 class TorchWatcher:
@@ -38,8 +41,9 @@ class TorchWatcher:
         self.tape = Tape(self)
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
-        self.memory, self.probes, self.trainers = Memory(self), Probes(self), Trainers(self)
-        for part in (self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
+        self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
+        self.files = Files(self)
+        for part in (self.files, self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:
@@ -50,8 +54,12 @@ class TorchWatcher:
 
     def before_root(self, call: RootCall) -> None:
         """A model is about to run. May raise `Enough`."""
+        if call.grad:
+            self.session.training_begins()
         if self.session.out_of_time:
             self.session.enough("time")
+        if not self.steps.steps and max(self.steps.backwards, self.seen.forward_without_backward) > _PATIENCE * self.session.budget.steps:
+            self.session.enough("enough steps")  # of a loop that takes none
         self.session.safely("a forward pass", self._prepare, call)
 
     def _prepare(self, call: RootCall) -> None:
@@ -71,7 +79,7 @@ class TorchWatcher:
 
     def after_root(self, call: RootCall) -> None:
         """A model has run."""
-        self.tape.model_called(call.module, call.args, call.kwargs, call.output)
+        self.tape.model_called(call.module, call.args, call.kwargs, call.output, call.place)
         if not call.grad or self.evaluating:
             self.evaluations.forward(call)
             return
@@ -95,7 +103,13 @@ class TorchWatcher:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
         records = self.losses.commit(loss, calls)
-        self.models.backward_begins(loss, calls, records)
+        if self.data.current is None and records and calls:
+            self.session.safely("rows", self.data.keep_given, calls[0], records[-1].target)
+        plain = self.losses.unscaled.get(id(loss), (None, loss))[1]
+        self.session.safely("a loss", self.births.loss, plain, calls, records)
+        self.models.backward_begins(plain, calls, records)
+        if not plain.requires_grad and self.tape.cuts:
+            self._remember("cut", site(self.tape.cuts[-1]))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
 
     def _take_training_calls(self) -> list[RootCall]:
@@ -116,8 +130,9 @@ class TorchWatcher:
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
         self.session.safely("memory", self.memory.stepped)
-        self.probes.stepped()
-        self.trainers.stepped()
+        self.session.safely("a probe", self.probes.stepped)
+        if self.seen.probes.evaluation_error is not None:
+            self.session.enough("enough steps")  # the script would come to the same error later
         if self.session.out_of_time:
             self.session.enough("time")
 
@@ -134,9 +149,9 @@ class TorchWatcher:
         for call in self.pending:
             if not self.seen.steps and not self.seen.loss_calls:
                 self.roots.append(call.module)
-        for name, part in (("losses", self.losses.finish), ("models", self.models.finish), ("data", self.data.finish),
-                           ("evaluations", self.evaluations.finish), ("steps", self.steps.finish), ("memory", self.memory.finish),
-                           ("probes", lambda: self.probes.finish(error)), ("trainers", self.trainers.finish)):
+        for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("models", self.models.finish),
+                           ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
+                           ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
         if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):
             self.seen.framework = "torch"

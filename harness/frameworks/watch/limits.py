@@ -1,0 +1,36 @@
+"""The memory that a script may take, and what it took, as the kernel accounts for it."""
+
+from __future__ import annotations
+
+import resource
+from typing import TYPE_CHECKING, Any
+
+from harness.frameworks.resources import address_space_bytes
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+
+class Limits:
+    """Sees the script set `RLIMIT_AS`, which is how memory is made scarce without a small machine."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+
+    def attach(self) -> None:
+        """Hook `resource.setrlimit`."""
+        self._session.patches.replace(resource, "setrlimit", self._wrap)
+
+    def _wrap(self, original: Any) -> Any:
+        session = self._session
+
+        def setrlimit(which: int, limits: tuple[int, int]) -> None:
+            if session.active and which == resource.RLIMIT_AS and limits[0] != resource.RLIM_INFINITY:
+                session.observation.memory.budget = limits[0] - address_space_bytes()
+            original(which, limits)
+
+        return setrlimit
+
+    def finish(self) -> None:
+        """The script is over: its resident peak."""
+        self._session.observation.memory.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

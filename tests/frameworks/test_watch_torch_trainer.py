@@ -1,0 +1,95 @@
+"""The Hugging Face Trainer under watch, with a tiny model drawn at random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.watching import watch
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+
+TRAINER = """
+import tempfile
+import numpy as np
+import torch
+from datasets import Dataset
+from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments, set_seed
+set_seed(0)
+ids = np.random.RandomState(0).randint(5, 60, (200, 12))
+rows = {"input_ids": ids.tolist(), "attention_mask": np.ones_like(ids).tolist(), "label": (ids[:, 1] > 30).astype(int).tolist(),
+        "text": ["x"] * 200}
+data = Dataset.from_dict(rows)
+model = BertForSequenceClassification(BertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+                                                 intermediate_size=32, max_position_embeddings=16, num_labels=2))
+def compute_metrics(prediction):
+    return {"accuracy": float((prediction.predictions.argmax(-1) == prediction.label_ids).mean())}
+class Mine(Trainer):
+    pass
+arguments = TrainingArguments(tempfile.mkdtemp(), max_steps=30, learning_rate=5e-3, per_device_train_batch_size=8, report_to="none",
+                              save_strategy="no", use_cpu=True, logging_steps=1000, disable_tqdm=True)
+trainer = Mine(model, arguments, train_dataset=data.select(range(160)), eval_dataset=data.select(range(160, 200)),
+               compute_metrics=compute_metrics)
+trainer.train()
+results = trainer.evaluate()
+"""
+
+
+def test_a_healthy_trainer_is_described_whole(tmp_path: Path) -> None:
+    seen = watch(tmp_path, TRAINER, steps=16)
+    assert seen.exception is None
+    assert (seen.framework, seen.trainer, seen.task, seen.stopped) == ("torch", "Mine", "classification", "finished")
+    assert (seen.truncated_at, len(seen.steps)) == (16, 16)
+    assert seen.model is not None
+    assert (seen.model.num_labels, seen.model.vocabulary, seen.model.positions) == (2, 60, 16)
+    assert "input_ids" in seen.model.accepts
+    training = next(loader for loader in seen.loaders if loader.role == "train")
+    assert training.dropped_columns == ["text"]
+    assert (training.label_column, training.shuffled, training.rows) == ("label", True, 160)
+    assert sum(training.label_counts.values()) == 160
+    assert any(loader.role == "eval" for loader in seen.loaders)
+    assert set(seen.batches[0].columns) == {"input_ids", "attention_mask", "labels"}
+    assert seen.batches[0].inputs_key == "input_ids"
+    assert seen.loss_calls[0].name == "cross_entropy"
+    assert seen.optimizer is not None
+    assert (seen.optimizer.kind, seen.optimizer.clipping, seen.optimizer.scheduled) == ("AdamW", 1.0, True)
+    for name, part in (("trainer", "trainer = Mine("), ("training_arguments", "TrainingArguments(t"), ("fit", "trainer.train()"),
+                       ("model", "BertForSequenceClassification(B")):
+        assert part in seen.sites[name].source, name
+    assert seen.probes.evaluation_error is None
+    assert "eval_accuracy" in seen.probes.evaluation_values
+    assert seen.probes.overfit is not None
+    assert seen.evaluation.forwards == 5
+    assert seen.evaluation.in_training_mode == 0
+    assert [metric.name for metric in seen.evaluation.metrics][-1] in ("compute_metrics", "forward")
+
+
+def test_a_metric_that_raises_is_found_before_training_ends(tmp_path: Path) -> None:
+    text = TRAINER.replace("max_steps=30", "max_steps=3000").replace(".predictions.argmax(-1)", ".predictions.argmax(9)")
+    seen = watch(tmp_path, text, steps=12)
+    error = seen.probes.evaluation_error
+    assert error is not None
+    assert error["type"] == "AxisError"
+    assert error["during"] == "probe"
+    assert error["site"]["source"].startswith("return {")
+    assert error["stage"] == "evaluation"
+
+
+def test_rows_without_what_the_model_takes(tmp_path: Path) -> None:
+    text = TRAINER.replace('"input_ids": ids.tolist(), "attention_mask": np.ones_like(ids).tolist(), ', "")
+    seen = watch(tmp_path, text)
+    assert seen.exception is not None
+    training = next(loader for loader in seen.loaders if loader.role == "train")
+    assert training.columns == ["label", "text"]
+    assert training.dropped_columns == ["text"]
+
+
+def test_an_argument_that_was_renamed(tmp_path: Path) -> None:
+    seen = watch(tmp_path, TRAINER.replace("use_cpu=True", 'use_cpu=True, evaluation_strategy="steps"'))
+    assert seen.exception is not None
+    assert seen.exception.type == "TypeError"
+    assert "eval_strategy" in seen.exception.accepts
+    assert (seen.reached, seen.framework) == ("setup", "none")
