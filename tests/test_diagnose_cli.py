@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+
 from tests.test_cli import call
+
+pytestmark = pytest.mark.long
 
 SCRIPTS = [
     ("x = (\n", 2, r"train\.py:1: not valid Python"),

@@ -46,7 +46,7 @@ def pairs_for(bug: Bug, framework: str, setting: str) -> tuple[str, ...]:
 
 def case(bug: str, framework: str, variant: str, setting: str):
     why = availability.obstacle(BUGS[bug].script(framework))
-    marks = [pytest.mark.slow] + ([pytest.mark.skip(reason=why)] if why else [])
+    marks = [pytest.mark.slow if setting == "defaults" else pytest.mark.long] + ([pytest.mark.skip(reason=why)] if why else [])
     return pytest.param((bug, framework, variant, setting), id=f"{bug}-{framework}-{variant}-{setting}", marks=marks)
 
 

@@ -252,7 +252,8 @@ class ProbeFacts(Facts):
     fitted at the script's own rate; `overfit_scaled`: the same with the rate times each factor (a healthy pipeline learns at one of them).
     `train`: the watched steps of the script itself (or, where these are few, a short run over their batches), `train_scaled` the same
     batches in the same order at other rates.
-    `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice.
+    `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice,
+    in the mode that the script evaluates in.
     `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
     (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same

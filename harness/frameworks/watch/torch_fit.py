@@ -49,6 +49,7 @@ class Fits:
         self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
         self._step_s = 0.0
         self._moved: float | None = None
+        self.repeat_in_training: bool | None = None
 
     @property
     def _left(self) -> float:
@@ -98,8 +99,11 @@ class Fits:
         """Whether outputs repeat, and whether they depend on the inputs at all."""
         replay = self._steps[0][0]
         with self._torch.no_grad():
-            first, second = self._outputs(replay), self._outputs(replay)
-            self._facts.repeat_differs = _differ(first, second)
+            self._start.train()
+            self.repeat_in_training = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
+            self._start.put()
+            self._start.eval()
+            self._facts.repeat_differs = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
             for weight in self._start.weights:
                 if weight.is_floating_point():
                     noise = self._torch.randn_like(weight) * (0.1 * float(weight.float().pow(2).mean().sqrt()) + 1e-3)
@@ -111,8 +115,8 @@ class Fits:
                 self._facts.input_matters = _differ(plain, rolled)
         self._start.put()
 
-    def _outputs(self, replay: Replay, change: Any = None) -> list[Any]:
-        self._torch.manual_seed(0)
+    def _outputs(self, replay: Replay, change: Any = None, seed: int = 0) -> list[Any]:
+        self._torch.manual_seed(seed)
         replay.run(change, want_outputs=True)
         return [tensor for found in replay.outputs for tensor in found if tensor.is_floating_point() and tensor.dim()]
 

@@ -24,6 +24,7 @@ _NAMES = {
     "cosine_embedding_loss": "other", "triplet_margin_loss": "other", "triplet_margin_with_distance_loss": "other",
 }
 _FULL = 4
+_READ = 1 << 20
 _CALLS = 60
 _PENDING = 16
 _ROWS = 64
@@ -104,7 +105,7 @@ class Losses:
         inputs, target = given.get("input", given.get("input1", given.get("anchor"))), given.get("target")
         place = watch.session.sites.place()
         # Facts are taken before the call, so that a call that raises has been described.
-        full = self._recorded < _FULL
+        full = self._recorded < _FULL or (inputs is not None and tensors.is_tensor(inputs) and inputs.numel() <= _READ)
         self._recorded += 1
         facts = LossCall(
             name=_NAMES[name], inputs=tensors.facts(inputs, values=full), target=tensors.facts(target, values=True),

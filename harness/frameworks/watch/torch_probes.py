@@ -43,6 +43,7 @@ class Probes:
         self._refused: str | None = None
         self._takes_turns = False
         self._rounds = 0
+        self._repeat_in_training: bool | None = None
         self._kept_bytes = 0
 
     def offer(self, loss: Any, records: list[LossRecord], calls: list[RootCall]) -> None:
@@ -108,6 +109,8 @@ class Probes:
                 self._round(self._first_round, _FIRST_SHARE)
             if self._rounds == 1:
                 self._round(self._second_round, _SECOND_SHARE)
+        if self._watch.seen.evaluation.in_training_mode and self._repeat_in_training is not None:
+            self._facts.repeat_differs = self._repeat_in_training
         self._end()
         self._watch.session.safely("the baseline", torch_baseline.measure, self._watch, self._facts)
 
@@ -134,6 +137,7 @@ class Probes:
         with fits.held():
             fits.initial()
             fits.inputs()
+            self._repeat_in_training = fits.repeat_in_training
             if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in self._weights()):
                 place = fits.cut(self._watch.session.sites)
                 if place is not None:

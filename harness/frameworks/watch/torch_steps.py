@@ -239,7 +239,8 @@ class Steps:
         if not watch.in_full:
             return
         now = time.perf_counter()
-        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=known.zeroed if isinstance(known.zeroed, float) else None,
+        before = known.zeroed if isinstance(known.zeroed, float) else None
+        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=before,
                           learning_rate=_number(known.optimizer.param_groups[0]["lr"]), labels=watch.data.trained_rows[:_LABELS] or None,
                           seconds=None if self._last is None else now - self._last)
         self._last = now
