@@ -7,11 +7,14 @@ and so move the very error that is being watched.
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any
 
 import wrapt
 
 from harness.frameworks.events import Emit
+
+_AHEAD = 64
 
 
 class TorchObserver:
@@ -22,7 +25,7 @@ class TorchObserver:
         self._depth = 0
         self._step = 0
         self._labels: list[int] = []
-        self._batch_labels: list[int] | None = None
+        self._waiting: deque[list[int] | None] = deque(maxlen=_AHEAD)
         self._losses: list[Any] = []
         self._late: list[tuple[int, Any]] = []
         self._evaluated: dict[str, Any] = {}
@@ -38,14 +41,14 @@ class TorchObserver:
 
         self._torch = torch
         hooks.register_module_forward_pre_hook(self._enter)
-        hooks.register_module_forward_hook(self._leave, always_call=True)
+        hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True)
         register_optimizer_step_post_hook(self._stepped)
         wrapt.wrap_function_wrapper(torch.Tensor, "backward", self._backward)
         wrapt.wrap_function_wrapper(dataloader._BaseDataLoaderIter, "__next__", self._next_batch)
 
     def _next_batch(self, wrapped: Any, _instance: Any, args: Any, kwargs: Any) -> Any:
         batch = wrapped(*args, **kwargs)
-        self._batch_labels = self._labels_of(batch)
+        self._waiting.append(self._labels_of(batch))
         return batch
 
     def _labels_of(self, batch: Any) -> list[int] | None:
@@ -63,16 +66,19 @@ class TorchObserver:
             self._root = module
         self._depth += 1
 
-    def _leave(self, module: Any, _args: Any, output: Any) -> None:
+    def _leave(self, module: Any, _args: Any, kwargs: Any, output: Any) -> None:
         self._depth -= 1
         if self._depth:
             return
+        # A loader may be a batch or more ahead of the model (accelerate is), so the model's own arguments go first.
+        waiting = self._waiting.popleft() if self._waiting else None
+        labels = self._labels_of(kwargs) or waiting or []
         logits = getattr(output, "logits", None)
         if module.training and self._torch.is_grad_enabled():
             self._logits = logits
-            self._labels += self._batch_labels or []
-        elif logits is not None and self._batch_labels and not self._torch.is_grad_enabled():
-            self._evaluate(logits, self._batch_labels)
+            self._labels += labels
+        elif logits is not None and labels and not self._torch.is_grad_enabled():
+            self._evaluate(logits, labels)
 
     def _evaluate(self, logits: Any, labels: list[int]) -> None:
         if logits.dim() != 2 or len(logits) != len(labels) or logits.device.type == "lazy":

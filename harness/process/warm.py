@@ -14,11 +14,12 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness.paths import ROOT
 from harness.process.launch import Outcome, Request, end_group
@@ -108,12 +109,20 @@ class WarmParent:
 def start(framework: str, environment: dict[str, str]) -> Iterator[WarmParent]:
     """Start a warm parent for a framework and wait until it has imported everything."""
     search = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH", "")]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "harness.process.warm", framework], env={**environment, "PYTHONPATH": search},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-    parent = WarmParent(process)
+    with tempfile.TemporaryFile() as noise:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "harness.process.warm", framework], env={**environment, "PYTHONPATH": search},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, start_new_session=True)
+        yield from _served(WarmParent(process), noise)
+
+
+def _served(parent: WarmParent, noise: IO[bytes]) -> Iterator[WarmParent]:
     try:
-        parent._receive(None)
+        try:
+            parent._receive(None)
+        except RuntimeError:
+            noise.seek(0)
+            raise RuntimeError(f"the warm parent could not start: {noise.read().decode(errors='replace')[-3000:]}") from None
         yield parent
     finally:
         parent.close()

@@ -47,13 +47,14 @@ class Enough(BaseException):
 class WatchBudget:
     """`seconds` of training to be watched, probes included; `steps` of it in full; `probe_seconds` for all probes together.
 
-    `linger_seconds`: how long a script may go on after its steps, with its training loaders cut short, to come to its evaluation.
+    Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`.
     """
 
     seconds: float = 20.0
     steps: int = 60
     probe_seconds: float = 6.0
-    linger_seconds: float = 6.0
+    slow_seconds: float = 4.0
+    least_steps: int = 24
 
 
 class Clock:

@@ -24,7 +24,7 @@ _FIT_STEPS = 100
 _TRAIN_STEPS = 120
 _LEAST_STEPS = 8
 _MERGED = 4
-_MEASURED = 24
+_MEASURED = 12
 _STILL, _NEAR = 0.002, 0.02
 
 
@@ -81,9 +81,12 @@ class Fits:
         """Loss of the first weights in evaluation mode, a mean over the batches."""
         begun = self._clock.seconds()
         self._start.put()
-        self._facts.initial_loss = self._mean_loss(self._steps)
-        self._facts.initial_rows = sum(_rows(replay) for step in self._steps for replay in step)
-        self._step_s = 3 * (self._clock.seconds() - begun) / max(1, len(self._steps))
+        first = self._mean_loss(self._steps[:1])
+        self._step_s = 3 * (self._clock.seconds() - begun)
+        # Of a slow model fewer batches: what is left of the time belongs to fitting.
+        chosen = self._steps[:max(2, min(len(self._steps), int(0.2 * self._seconds / (self._step_s / 3 + 1e-9))))]
+        self._facts.initial_loss = self._mean_loss(chosen) if len(chosen) > 1 else first
+        self._facts.initial_rows = sum(_rows(replay) for step in chosen for replay in step)
 
     def _mean_loss(self, steps: list[list[Replay]], change: Any = None) -> float:
         """Mean loss of a step over an even choice of the steps, in evaluation mode; of the finite ones where there are some."""
@@ -141,7 +144,7 @@ class Fits:
     def overfit(self) -> None:
         """Overfit one batch at the script's rate; where that does not go, at others: lower and higher in turn, until one does."""
         facts = self._facts
-        if self._left < _LEAST_STEPS * self._step_s:
+        if _LEAST_STEPS * self._step_s > 2 * self._seconds:
             facts.skipped["overfit"] = f"one step takes {self._step_s:.1f} s"
             return
         batch = [self._one_batch()]
@@ -192,7 +195,8 @@ class Fits:
             if self._left < _LEAST_STEPS * self._step_s:
                 facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
                 continue
-            facts.train_scaled.append(self._curve(self._steps, factor, max(len(own.losses), 2 * _LEAST_STEPS), self._left, measure=True))
+            count = max(len(own.losses), 2 * _LEAST_STEPS)
+            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True))
 
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised float inputs, where they are of another scale than that."""

@@ -34,6 +34,7 @@ class TorchWatcher:
         self.evaluating = 0
         self.pending: list[RootCall] = []
         self.roots: list[Any] = []
+        self._watched = False
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
@@ -139,7 +140,10 @@ class TorchWatcher:
     @property
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
-        return len(self.seen.steps) < self.session.budget.steps
+        budget, steps = self.session.budget, len(self.seen.steps)
+        slow = steps >= budget.least_steps and self.session.watched_seconds - self.seen.probes.seconds > budget.slow_seconds
+        self._watched = self._watched or slow or steps >= budget.steps
+        return not self._watched
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
