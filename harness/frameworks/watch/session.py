@@ -47,7 +47,8 @@ class Enough(BaseException):
 class WatchBudget:
     """`seconds` of training to be watched, probes included; `steps` of it in full; `probe_seconds` for all probes together.
 
-    Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`.
+    Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`,
+    and twice as many where these do not tell whether the script learns.
     """
 
     seconds: float = 20.0

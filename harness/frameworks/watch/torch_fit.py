@@ -25,7 +25,7 @@ _TRAIN_STEPS = 120
 _LEAST_STEPS = 8
 _MERGED = 4
 _MEASURED = 12
-_STILL, _NEAR = 0.002, 0.02
+_STILL, NEAR = 0.002, 0.02  # displacements: under the first the weights stand still, under the second no rate is too high
 
 
 class Fits:
@@ -173,19 +173,19 @@ class Fits:
         if len(losses) >= 2 * _LEAST_STEPS:
             own.final_loss = self._mean_loss(self._steps)
         self._start.put()
+        begun = self._clock.seconds()
         own.start_loss = self._mean_loss(self._steps)
+        self._step_s = 3 * (self._clock.seconds() - begun) / min(len(self._steps), _MEASURED)
         facts.train = own
-        third = max(1, len(losses) // 3)
         if len(losses) < 2 * _LEAST_STEPS:
             facts.train = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.4 * self._left, measure=True)
             own = facts.train
-            third = max(1, len(own.losses) // 3)
-        if sum(own.losses[-third:]) < 0.8 * sum(own.losses[:third]):
+        if learns(own.losses):
             facts.skipped["train_scaled"] = "the script's own rate learns"
             return
         self._standardised(own)
         moved = self._moved if self._moved is not None else 1.0
-        if _STILL <= moved < _NEAR:
+        if _STILL <= moved < NEAR:
             facts.skipped["train_scaled"] = f"the steps moved the weights by {moved:.1%}: neither too far nor not at all"
             return
         # What fitted one batch is the best guess of what would train.
@@ -196,7 +196,9 @@ class Fits:
                 facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
                 continue
             count = max(len(own.losses), 2 * _LEAST_STEPS)
-            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True))
+            # As many steps as the script's own were, or nothing is compared; a little over time for that.
+            enough = count if count * self._step_s < 2 * self._seconds else _LEAST_STEPS
+            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
 
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised float inputs, where they are of another scale than that."""
@@ -247,7 +249,7 @@ class Fits:
         return chosen
 
     def _curve(self, steps: list[list[Replay]], factor: float, count: int, seconds: float, *, stop_early: bool = False,
-               measure: bool = False, change: Any = None) -> CurveFacts:
+               measure: bool = False, change: Any = None, least: int = _LEAST_STEPS) -> CurveFacts:
         self._start.put()
         self._torch.manual_seed(0)
         for optimizer in self._optimizers:
@@ -257,7 +259,7 @@ class Fits:
         if measure:
             curve.start_loss = self._mean_loss(steps, change)
         for number in range(count):
-            if number >= _LEAST_STEPS and self._clock.seconds() - begun > seconds:
+            if number >= least and self._clock.seconds() - begun > seconds:
                 break
             warm = min(1.0, (number + 1) / (0.3 * count)) if self._warm_up else 1.0
             curve.losses.append(self._step(steps[number % len(steps)], factor * warm, change))
@@ -324,6 +326,12 @@ def _classes(logits: Any, replay: Replay) -> list[int] | None:
         threshold = 0.5 if replay.loss_name == "bce" else 0.0
         return [int(found > threshold) for found in logits.reshape(-1).tolist()]
     return None
+
+
+def learns(losses: list[float]) -> bool:
+    """Whether the last third of a script's losses is clearly under the first; only to save time, no verdict."""
+    third = max(1, len(losses) // 3)
+    return sum(losses[-third:]) < 0.8 * sum(losses[:third])
 
 
 def _fell(losses: list[float]) -> bool:

@@ -15,7 +15,7 @@ from harness.checks.observation import ParameterFacts
 from harness.frameworks.watch import tensors, torch_baseline, torch_probe_trainer
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import site
-from harness.frameworks.watch.torch_fit import Fits
+from harness.frameworks.watch.torch_fit import NEAR, Fits, learns
 from harness.frameworks.watch.torch_state import Start
 
 if TYPE_CHECKING:
@@ -144,6 +144,14 @@ class Probes:
                     self._watch.session.site("cut", site(place))
             if self._may_fit("overfit"):
                 fits.overfit()
+
+    def undecided(self) -> bool:
+        """Whether the steps so far moved the weights far, and the loss yet has not fallen: then more of them are worth their time."""
+        losses = [step.loss for step in self._watch.seen.steps if step.loss is not None]
+        if self._start is None or learns(losses):
+            return False
+        moved = sorted(found for found in self._start.moved() if found is not None)
+        return bool(moved) and moved[len(moved) // 2] >= NEAR
 
     def _weights(self) -> list[ParameterFacts]:
         return self._watch.seen.model.parameters if self._watch.seen.model is not None else []

@@ -142,6 +142,7 @@ class TorchWatcher:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         budget, steps = self.session.budget, len(self.seen.steps)
         slow = steps >= budget.least_steps and self.session.watched_seconds - self.seen.probes.seconds > budget.slow_seconds
+        slow = slow and (steps >= 2 * budget.least_steps or not self.probes.undecided())
         self._watched = self._watched or slow or steps >= budget.steps
         return not self._watched
 
