@@ -200,15 +200,29 @@ def test_a_timeout_ends_grandchildren_too(small_zoo, capfd: pytest.CaptureFixtur
     assert gone(pid)
 
 
-def test_interrupt_ends_the_child_and_says_so(small_zoo) -> None:
+def test_list_shows_the_others_when_one_cannot_be_read(small_zoo, capfd: pytest.CaptureFixture[str]) -> None:
     folder = small_zoo()
-    code = ("import sys; from pathlib import Path; from harness import paths; from harness.cli import main;"
+    other = folder.parent / "bug78_unreadable"
+    other.mkdir()
+    (other / "bug.toml").write_text("format = ")
+    assert call("list") == 2
+    seen = capfd.readouterr()
+    assert "bug77  A small thing breaks" in seen.out
+    error, = seen.err.splitlines()
+    assert re.search(r"error: .*bug78_unreadable.* is not valid TOML", error)
+
+
+@pytest.mark.parametrize(("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated"),
+                                                      (signal.SIGHUP, 129, "terminated")])
+def test_a_signal_ends_the_child_and_says_so(number: signal.Signals, code: int, said: str, small_zoo) -> None:
+    folder = small_zoo()
+    program = ("import sys; from pathlib import Path; from harness import paths; from harness.cli import main;"
             f"paths.BUGS = Path({str(folder.parent)!r}); paths.SOLUTIONS = Path({str(folder.parent.parent / 'solutions')!r});"
             "main(['run', 'bug77', '-p', 'mode=hang'])")
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     pid = next(int(line.split()[1]) for line in process.stdout if line.startswith("grandchild"))
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, error = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert error.strip().splitlines()[-1] == "interrupted; the child processes were ended"
+    assert process.returncode == code
+    assert error.strip().splitlines()[-1] == f"{said}; the child processes were ended"
     assert gone(pid)

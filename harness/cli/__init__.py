@@ -27,7 +27,7 @@ Exit codes:
   2    bad input, or something is missing here
   3    no such specimen
   4    the child process timed out or died
-  130  interrupted"""
+  130  interrupted (129, 143: ended by SIGHUP, SIGTERM)"""
 
 
 class _Lazy(click.Group):
@@ -67,8 +67,18 @@ def _root() -> None:
     """
 
 
+class _Terminated(BaseException):
+    """SIGTERM or SIGHUP: ends the children on the way out, as Ctrl-C does (whose exception click would turn into its own)."""
+
+
+def _terminate(number: int, _frame: object) -> None:
+    raise _Terminated(128 + number)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command line and exit with its documented code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
     try:
         code = _root.main(args, prog_name="python -m harness", standalone_mode=False)
     except HarnessError as error:
@@ -77,6 +87,9 @@ def main(args: list[str] | None = None) -> None:
     except click.ClickException as error:
         click.echo(f"error: {error.format_message()} (try --help)", err=True)
         code = 2
+    except _Terminated as ended:
+        click.echo("terminated; the child processes were ended", err=True)
+        code = ended.args[0]
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted; the child processes were ended", err=True)
         code = INTERRUPTED

@@ -17,7 +17,12 @@ class MetricObserver:
 
     def attach(self, evaluate: Any) -> None:
         """Hook the `evaluate` package. Called when the script has imported it."""
-        wrapt.wrap_function_wrapper(evaluate.EvaluationModule, "compute", self._compute)
+        wrapt.wrap_function_wrapper(evaluate.EvaluationModule, "__init__", self._made)
+
+    def _made(self, wrapped: Any, instance: Any, args: Any, kwargs: Any) -> None:
+        wrapped(*args, **kwargs)
+        # Every module makes a copy of its class's `compute`, from the code object: a wrapper on the class would not be in it.
+        wrapt.wrap_function_wrapper(instance, "compute", self._compute)
 
     def _compute(self, wrapped: Any, _instance: Any, args: Any, kwargs: Any) -> Any:
         result = wrapped(*args, **kwargs)
