@@ -5,8 +5,8 @@ Two tasks in MNLI's columns (``premise``, ``hypothesis``, ``label``, ``idx``):
 * **inference** (configs ``2_labels`` and ``3_labels``): does the premise entail, leave open or
   contradict the hypothesis? Every hypothesis is written first, and then one premise for each
   label is written for it, so that the hypothesis alone says nothing about the label.
-* **orders** (configs ``4_labels`` to ``6_labels``): an order and its confirmation; which detail is
-  different? The config with k labels holds the first k classes.
+* **details** (configs ``4_labels`` to ``6_labels``): an order, and a piece of it; what kind of detail
+  is the piece? The config with k labels holds the first k classes.
 
 Only the standard library, one seed, the same bytes on every machine. ``--check`` compares the
 files on disk with what would be written and exits with 1 when they differ.
@@ -26,11 +26,11 @@ MAX_WORDS = 45
 
 INFERENCE_LABELS = ("entailment", "neutral", "contradiction")
 BINARY_LABELS = ("entailment", "not_entailment")
-ORDER_LABELS = ("no_change", "place", "day", "person", "number", "object")
+DETAIL_LABELS = ("place", "day", "person", "number", "object", "circumstance")
 
-# Hypotheses per split; each one gives three rows. Orders: rows per class and split.
+# Hypotheses per split; each one gives three rows. Details: rows per class and split.
 HYPOTHESES = {"train": 900, "validation_matched": 150, "validation_mismatched": 150}
-ORDERS_PER_CLASS = {"train": 450, "validation_matched": 75, "validation_mismatched": 75}
+DETAILS_PER_CLASS = {"train": 450, "validation_matched": 75, "validation_mismatched": 75}
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
@@ -467,17 +467,31 @@ def write_order(dice: Dice, genre: Genre, details: dict[str, str]) -> str:
     return sentence(text)
 
 
-def order_rows(dice: Dice, genre: Genre, per_class: int, seen: set[tuple[str, str]]) -> list:
-    """Rows (first text, second text, class) of one split, ``per_class`` for each class."""
-    pools, rows = slot_values(genre), []
-    for label, name in enumerate(ORDER_LABELS):
+DETAIL_TEXTS = {
+    "place": ("to the {}", "the {}"),
+    "day": ("on {}", "{}"),
+    "person": ("{}", "from {}", "carried by {}"),
+    "number": ("{}", "{} of these"),
+    "object": ("{}", "the {}"),
+}
+
+
+def detail_rows(dice: Dice, genre: Genre, per_class: int, seen: set[tuple[str, str]]) -> list:
+    """Rows (order, piece of it, class) of one split, ``per_class`` for each class."""
+    rows = []
+    for label, name in enumerate(DETAIL_LABELS):
         made = 0
         while made < per_class:
-            first = order(dice, genre)
-            second = dict(first)
-            if label:
-                second[name] = dice.other(pools[name], first[name])
-            pair = (write_order(dice, genre, first), write_order(dice, genre, second))
+            details = order(dice, genre)
+            text = write_order(dice, genre, details)
+            if name in DETAIL_TEXTS:
+                piece = dice.pick(DETAIL_TEXTS[name]).format(details[name])
+            else:
+                said = [reason for reason in genre.reasons if reason in text]
+                if not said:
+                    continue
+                piece = dice.pick(said)
+            pair = text, sentence(piece)
             if pair in seen:
                 continue
             seen.add(pair)
@@ -488,12 +502,12 @@ def order_rows(dice: Dice, genre: Genre, per_class: int, seen: set[tuple[str, st
 
 def build() -> dict[str, list[tuple[str, str, int]]]:
     """All files: name relative to ``assets/nli`` -> rows (premise, hypothesis, label)."""
-    files, hypotheses, orders = {}, set(), set()
+    files, hypotheses, details = {}, set(), set()
     for number, (split, genre) in enumerate(GENRES.items()):
         dice = Dice(SEED + number)
         three, two = inference_split(dice, genre, HYPOTHESES[split], hypotheses)
         files[f"3_labels/{split}.jsonl"], files[f"2_labels/{split}.jsonl"] = three, two
-        rows = order_rows(dice, genre, ORDERS_PER_CLASS[split], orders)
+        rows = detail_rows(dice, genre, DETAILS_PER_CLASS[split], details)
         for labels in (4, 5, 6):
             files[f"{labels}_labels/{split}.jsonl"] = [row for row in rows if row[2] < labels]
     return dict(sorted(files.items()))

@@ -1,9 +1,9 @@
 # %% tags=["parameters"]
 seed = 0
-learning_rate = 3e-4
+learning_rate = 2e-4
 batch_size = 128
 num_labels = 3
-steps = 24
+steps = 12
 checkpoint = "assets/distilbert-mini"
 dataset = "assets/nli"
 device = "cpu"

@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BatchFacts, ExceptionFacts, Observation
+from harness.checks.observation import BatchFacts, ExceptionFacts, Observation, Site
 
 _EXPECTED = r"expected sequence of length (?P<a>\d+) at dim \d+ \(got (?P<b>\d+)\)"
 _UNABLE = (r"Unable to create tensor, you should probably activate truncation and/or padding"
@@ -164,7 +164,14 @@ class AttentionMask(Check):
         if not dropped:
             remedy = "Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or pass on the tokenizer's own."
         return Finding(message=f"The batches are padded, and {what} at {kind}: it reads the padding as text.", remedy=remedy,
-                       site=loader.site if loader and loader.site else reading.place(seen, "model", "fit"), evidence=evidence)
+                       site=AttentionMask._site(seen), evidence=evidence)
+
+    @staticmethod
+    def _site(seen: Observation) -> Site | None:
+        """In a loop of one's own the mask is passed on where the model is called; a Trainer passes on what the collator gives it."""
+        loader = raised.train_loader(seen)
+        called = None if seen.framework != "torch" else reading.place(seen, "collator" if seen.trainer else "forward")
+        return called or (loader.site if loader and loader.site else reading.place(seen, "model", "fit"))
 
 
 _TENSOR_ATTRIBUTES = "size|shape|to|dim|device|ndim|dtype|cuda|float|long|view|unsqueeze|squeeze|reshape|permute|detach|flatten|ne"

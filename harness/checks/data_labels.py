@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
+from collections import Counter
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -253,7 +255,7 @@ class SortedRows(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the order in which labels came, of a loader that is known not to shuffle."""
-        loader = raised.train_loader(seen)
+        loader = raised.train_loader(seen) or self._by_hand(seen)
         if loader is None or loader.label_runs is None:
             raise NotJudged("the order of the training labels was not seen")
         if loader.shuffled:
@@ -286,8 +288,23 @@ class SortedRows(Check):
         remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
                   "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
                   "`fit(shuffle=True)`.")
+        if loader.kind == "loop":
+            remedy = "Take the rows in a new random order in every epoch: `for rows in torch.randperm(len(x)).split(batch_size): ...`."
         return Finding(
             message=f"The training rows are sorted by label and not shuffled: {100 * loader.label_runs:.0f} % of the rows have the label "
                     "of the "
                     f"row before, where a random order gives {100 * chance:.0f} %.",
             remedy=remedy, site=loader.site or reading.place(seen, "fit"), evidence=evidence)
+
+    @staticmethod
+    def _by_hand(seen: Observation) -> LoaderFacts | None:
+        """The order of the labels in the steps themselves, where a loop slices its batches without a loader."""
+        order = [label for step in seen.steps for label in step.labels or []]
+        if seen.framework != "torch" or seen.task != "classification" or reading.several_models(seen):
+            return None
+        if len(order) < 2 or any(not step.labels for step in seen.steps):
+            return None
+        same = sum(a == b for a, b in itertools.pairwise(order))
+        counts = Counter(str(label) for label in order)
+        return LoaderFacts(kind="loop", shuffled=False, label_counts=dict(counts), label_runs=same / (len(order) - 1),
+                           ordered_rows=len(order), site=reading.place(seen, "forward", "loss"))

@@ -39,7 +39,7 @@ class MetricInput(Check):
             unsure = None
         error = sure or unsure
         if error is None:
-            return None
+            return self._wrong_axis(seen)
         given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -65,6 +65,24 @@ class MetricInput(Check):
         when = " It would have come up only after the training." if error.during == "probe" and seen.exception is None else ""
         return Finding(message=message + when, remedy=remedy, site=error.site or reading.place(seen, "evaluation"),
                        evidence=[f"{error.type}: {reading.first_line(error.message)}", *shapes])
+
+    @staticmethod
+    def _wrong_axis(seen: Observation) -> Finding | None:
+        """One prediction per class is compared with one label per row, in a line of the script's own outside every model and loss."""
+        error = seen.exception
+        match = re.search(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", error.message) if error else None
+        if error is None or match is None or error.site is None or error.module or error.stage in {"forward", "loss", "backward", "step"}:
+            return None
+        sizes = [int(match[1]), int(match[2])]
+        classes = reading.class_units(seen, next(iter(seen.loss_calls), None))
+        direct = bool(error.frames) and error.frames[-1][0] == error.site.file and re.search(r"==|!=|\.(eq|ne)\(", error.site.source)
+        if not direct or not classes or classes < 2 or classes not in sizes or seen.task != "classification":
+            return None
+        return Finding(
+            message=f"{classes} predictions, one per class, are compared with {max(sizes)} labels, one per row: the largest score was "
+                    "taken along the rows of the batch.",
+            remedy="Take it along the classes: `predictions = logits.argmax(dim=-1)`.", site=error.site,
+            evidence=[f"{error.type}: {reading.first_line(error.message)}"])
 
     @staticmethod
     def _shapes(given: MetricFacts | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import gradient_flow, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
@@ -29,6 +29,8 @@ class InputMatters(Check):
             raise NotJudged(seen.probes.skipped.get("input_matters", "the inputs of two rows were not exchanged"))
         if matters:
             return None
+        if gradient_flow.fades(seen):
+            raise NotJudged("the signal fades from layer to layer, in both directions: see G305")
         output = seen.model.output if seen.model else None
         if reading.script_learns(seen) or reading.several_models(seen):
             raise NotJudged("the probe saw no dependence on the input, yet the loss falls clearly")

@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BatchFacts, ExceptionFacts, Observation, TensorFacts
+from harness.checks.observation import BatchFacts, ExceptionFacts, Observation, Site, TensorFacts
 
 _SIZES = (r"size of tensor a \((?P<length>\d+)\) must match the size of tensor b \((?P<table>\d+)\)",
           r"expanded size of the tensor \((?P<length>\d+)\) must match the existing size \((?P<table>\d+)\)",
@@ -99,7 +99,14 @@ class TooLong(Check):
                        remedy=f"Cut the rows when tokenizing, `tokenizer(texts, truncation=True, max_length={limit})`, or split long "
                               "texts; "
                               "a model of your own needs a longer position table.",
-                       site=error.site, evidence=[raised.quote(error), *warned[:1], *reading.caveat(seen)])
+                       # A table of the script's own is mended where it is built, a tokenizer's rows where they are cut.
+                       site=reading.place(seen, "untruncated") or (reading.place(seen, "layer") if _own_layer(seen, error) else error.site),
+                       evidence=[raised.quote(error), *warned[:1], *reading.caveat(seen)])
+
+
+def _own_layer(seen: Observation, error: ExceptionFacts) -> bool:
+    """Whether the script itself built the layer that raised: it did not load the model."""
+    return seen.model is not None and not seen.model.pretrained and error is seen.exception and "layer" in seen.sites
 
 
 def _fits(seen: Observation, error: ExceptionFacts) -> bool | None:
@@ -145,8 +152,15 @@ class OutsideVocabulary(Check):
         evidence = [raised.quote(error)]
         if ids is not None:
             evidence.append(f"`{ids[0]}` ranges from {ids[1].minimum:.0f} to {ids[1].maximum:.0f} in this batch")
-        return Finding(message=f"{holds[0].upper()}{holds[1:]}, and {has}.", remedy=self._remedy(seen, worst, error), site=error.site,
-                       evidence=[*evidence, *reading.caveat(seen)])
+        return Finding(message=f"{holds[0].upper()}{holds[1:]}, and {has}.", remedy=self._remedy(seen, worst, error),
+                       site=self._site(seen, worst, error), evidence=[*evidence, *reading.caveat(seen)])
+
+    @staticmethod
+    def _site(seen: Observation, worst: str | None, error: ExceptionFacts) -> Site | None:
+        """Filler below zero is put in where batches are made; a table of the script's own that is too small is mended where it is built."""
+        if worst is not None and worst.startswith("-"):
+            return reading.place(seen, "collator") or error.site
+        return (reading.place(seen, "layer") if _own_layer(seen, error) else None) or error.site
 
     @staticmethod
     def _of_embedding(error: ExceptionFacts, match: re.Match[str]) -> bool:

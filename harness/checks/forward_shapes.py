@@ -27,6 +27,7 @@ _TORCH_SHAPES = (
     r"Expected size for first two dimensions of batch2 tensor to be: \[(?P<wants>[\d, ]+)\] but got: \[(?P<got>[\d, ]+)\]",
     r"Input image size \((?P<got>[\d*]+)\) doesn't match model \((?P<wants>[\d*]+)\)",
     r"too many indices for tensor of dimension (?P<got>\d)", r"not enough values to unpack \(expected (?P<wants>\d), got (?P<got>\d)\)",
+    r"too many values to unpack \(expected (?P<wants>\d)(?:, got (?P<got>\d))?\)",
     r"The shape of the \w+ \w*mask\w*", r"Kernel size can't be greater than actual input size", r"Output size is too small",
 )
 _DTYPES = (r"mat1 and mat2 must have the same dtype, but got (?P<got>\w+) and (?P<wants>\w+)",
@@ -78,7 +79,7 @@ class ShapeInside(Check):
             site = error.site
             if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
                 # Layers put together without a forward() of the script's own: they are mended where they are built.
-                site = reading.place(seen, "model") or site
+                site = (reading.place(seen, "layer") if error is seen.exception else None) or reading.place(seen, "model") or site
             if site is not error.site and error.site is not None:
                 evidence.append(f"raised at line {error.site.line}: {error.site.source}")
             return Finding(message=message, remedy=remedy, site=site, evidence=evidence)
@@ -111,6 +112,11 @@ def _shape(match: re.Match[str]) -> tuple[str, str]:
         return (f"The model was built for images of {wants}, and they are {got}.",
                 (f"Resize them in the transform, `transforms.Resize(({(wants or '').replace('*', ', ')}))`, or load with the model's "
                 "processor."))
+    if "to unpack" in text:
+        many = "fewer" if "not enough" in text else "more"
+        return (f"The model takes its input apart into {wants} axes, and the tensor that arrives has {many}.",
+                ("Print the input's shape: it should be (rows, length) for token ids. Tokenizing row by row with `return_tensors` adds an "
+                 "axis to each row; leave it out, the collator makes the tensors."))
     if wants and got:
         return (f"Sizes do not fit inside the model: {wants} is wanted, and {got} arrives.",
                 (f"Print the shapes on that line and make the layer fit its input (`in_features`, `input_size` or `num_features` = {got}), "

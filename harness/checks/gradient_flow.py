@@ -46,6 +46,15 @@ def _not_learning(seen: Observation) -> bool:
     return verdict
 
 
+def fades(seen: Observation) -> bool:
+    """Whether the gradient of the first layers is a vanishing part of that of the last ones."""
+    profile = _profile(seen)
+    if len(profile) < 4:
+        return False
+    first, last = _ends(profile)
+    return first < _FADE * last
+
+
 class VanishingGradients(Check):
     """Gradients vanish on their way to the first layers.
 
@@ -142,7 +151,7 @@ class DeadUnits(Check):
 
     code: ClassVar[str] = "G307"
     stage: ClassVar[Stage] = "backward"
-    requires: ClassVar[tuple[str, ...]] = (*_CAUSES,)
+    requires: ClassVar[tuple[str, ...]] = (*_CAUSES, "L209")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from units that are zero for a whole batch, and only where no rate that was tried learns."""

@@ -139,6 +139,17 @@ class FrozenWeights(Check):
         """Judges layers that are no parameters and in no optimizer, models without anything trainable, and frozen new heads."""
         model = seen.model
         error = reading.matching(seen, r"optimizer got an empty parameter list")
+        if error is not None and model is not None and model.unregistered:
+            return self._hidden(seen, [f"{error.type}: {reading.first_line(error.message)}", _join(model.unregistered)])
+        if error is not None and model is not None and any(p.trainable for p in model.parameters):
+            return Finding(message=f"The optimizer was handed an empty list, although the model has {len(model.parameters)} weights.",
+                           remedy="Hand it `model.parameters()` directly: a generator can be read only once (`list(...)` keeps its items), "
+                                  "and a filter by name may match nothing.", site=error.site or reading.place(seen, "optimizer"),
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}", _names(model.parameters)])
+        if error is not None and model is not None and model.parameters:
+            return Finding(message=f"The optimizer has nothing to train: all {len(model.parameters)} weights are frozen.",
+                           remedy=self._thaw(seen, "the head"), site=reading.place(seen, "freeze") or error.site,
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}", _names(model.parameters)])
         if error is not None:
             return Finding(message="The model has no parameters to give to the optimizer.",
                            remedy="Assign layers to `self` in `__init__`, lists of them as `torch.nn.ModuleList([...])`, tensors as "
@@ -147,12 +158,7 @@ class FrozenWeights(Check):
         if model is None or not model.parameters:
             raise NotJudged("the model's weights were not seen")
         if model.unregistered and not (seen.optimizer and seen.optimizer.foreign) and not reading.several_models(seen):
-            return Finding(
-                message=f"{len(model.unregistered)} weights take part in the forward pass but are no parameters of the model, so no "
-                        "optimizer "
-                        "holds them.", remedy="Keep layers in `torch.nn.ModuleList` or `ModuleDict` instead of a list or dict, and single "
-                                              "tensors in `torch.nn.Parameter`.",
-                site=reading.place(seen, "unregistered", "model"), evidence=[_join(model.unregistered)])
+            return self._hidden(seen, [_join(model.unregistered)])
         trainable = [p for p in model.parameters if p.trainable]
         asked = seen.steps or seen.backward_without_step or reading.matching(seen, _NO_GRAPH, _NO_KERAS_GRADIENTS)
         if not trainable and asked and not reading.several_models(seen):
@@ -166,6 +172,14 @@ class FrozenWeights(Check):
             return Finding(message=f"The last layer ({head[0].name}) was drawn at random and is frozen, so it stays random.",
                            remedy=self._thaw(seen, "it"), site=reading.place(seen, "freeze", "model"), evidence=[_names(head)])
         return None
+
+    @staticmethod
+    def _hidden(seen: Observation, evidence: list[str]) -> Finding:
+        count = len(seen.model.unregistered) if seen.model else 0
+        return Finding(
+            message=f"{count} weights belong to layers that the model keeps but does not know as its own, so no optimizer holds them.",
+            remedy="Keep layers in `torch.nn.ModuleList` or `ModuleDict` instead of a list or dict, and single tensors in "
+                   "`torch.nn.Parameter`.", site=reading.place(seen, "unregistered", "model"), evidence=evidence)
 
     @staticmethod
     def _thaw(seen: Observation, what: str) -> str:
@@ -238,6 +252,12 @@ class GraphKeptAlive(Check):
             return Finding(message="Each step keeps the graphs of all steps before it: something that carries a history is added up.",
                            remedy="Add up numbers, not tensors: `total += loss.item()` (or `loss.detach()`).",
                            site=reading.place(seen, "carried", "loss", "backward"), evidence=size)
+        kept, steps = seen.memory.losses_kept or 0, len(seen.steps)
+        if steps >= 20 and kept >= 0.8 * min(steps, 60):
+            return Finding(message=f"The losses of {kept} steps are kept with their graphs: tensors are added up, or put into a list.",
+                           remedy="Keep numbers, not tensors: `total += loss.item()`, `losses.append(loss.item())` (or `loss.detach()`).",
+                           site=reading.place(seen, "carried", "loss", "backward"),
+                           evidence=[f"Optimizer steps that were watched: {steps}"])
         return None
 
 

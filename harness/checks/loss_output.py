@@ -34,6 +34,8 @@ class OutputFitsLoss(Check):
         call = next((c for c in seen.loss_calls if c.inputs is not None), None)
         found = self._one_class(seen, call, units, activation)
         if found is None and call is not None:
+            found = self._classes_as_numbers(seen, call)
+        if found is None and call is not None:
             found = self._range(seen, call, activation) or self._kind(seen, call, activation, units)
         if found is None and call is None and units is None:
             raise NotJudged("neither a loss call nor the last layer was seen")
@@ -60,6 +62,19 @@ class OutputFitsLoss(Check):
                                   "a loss that takes logits.", site=site, evidence=_range_text(call))
         return None
 
+    @staticmethod
+    def _classes_as_numbers(seen: Observation, call: LossCall) -> Finding | None:
+        """Labels that the dataset itself calls classes, against one output unit and a squared error."""
+        loader = next((loader for loader in seen.loaders if loader.role == "train"), None)
+        names = loader.label_names if loader is not None else []
+        if call.name != "mse" or len(names) < 2 or seen.model is None or seen.model.num_labels != 1:
+            return None
+        return Finding(
+            message=f"The dataset's labels are {len(names)} classes ({', '.join(names[:4])}), but the model has one output: a "
+                    "regression on the class numbers.",
+            remedy=f"Build the model with one output per class: `from_pretrained(..., num_labels={len(names)})`.",
+            site=reading.place(seen, "model", "loss"), evidence=_range_text(call))
+
     def _range(self, seen: Observation, call: LossCall, activation: str) -> Finding | None:
         """A bounded output against targets beyond its bounds (regression)."""
         if call.name not in _REGRESSION or activation not in _BOUNDS or not _within(call, *_BOUNDS[activation]):
@@ -78,6 +93,15 @@ class OutputFitsLoss(Check):
             remedy="Drop the last activation (a linear output for regression), or scale the targets into its range.",
             site=reading.place(seen, "output", "model", "loss"), evidence=_range_text(call))
 
+    @staticmethod
+    def _beyond_two(seen: Observation, call: LossCall) -> str | None:
+        """Whole-numbered targets of a binary loss that are neither 0 nor 1, as text; None where there are none."""
+        targets = [c.target for c in _like(seen, call) if c.target is not None and c.target.minimum is not None]
+        if not targets or not all(t.integral for t in targets):
+            return None
+        low, high = min(t.minimum or 0.0 for t in targets), max(t.maximum or 0.0 for t in targets)
+        return f"values from {low:g} to {high:g}" if low < 0 or high > 1 else None
+
     def _kind(self, seen: Observation, call: LossCall, activation: str, units: int | None) -> Finding | None:
         site = reading.place(seen, "output", "model", "loss")
         if activation == "relu" and (call.name in _SINGLE_LABEL or call.name in {"bce", "bce_with_logits"}) and all(
@@ -86,6 +110,15 @@ class OutputFitsLoss(Check):
                 message="A ReLU stands between the last layer and the loss: logits below zero are cut to 0, and their units get no "
                         "gradient.",
                 remedy="Remove the activation after the last layer; the loss wants the raw numbers.", site=site, evidence=_range_text(call))
+        if call.name in {"bce", "bce_with_logits"}:
+            beyond = self._beyond_two(seen, call)
+            if beyond is not None:
+                return Finding(
+                    message=f"A binary loss tells 0 from 1, and the labels hold {beyond}.",
+                    remedy="Several classes take one unit each and a cross entropy over them "
+                           '(Keras: `Dense(classes, activation="softmax")` with `loss="sparse_categorical_crossentropy"`; PyTorch: '
+                           "`CrossEntropyLoss`); two classes take the labels 0 and 1.",
+                    site=site, evidence=_range_text(call))
         several = (units or 0) > 1 or (call.inputs is not None and len(call.inputs.shape) > 1 and call.inputs.shape[-1] > 1)
         if activation == "sigmoid" and several and call.name in {"sparse_categorical", "categorical"} and call.from_logits is not True:
             return Finding(
@@ -148,7 +181,7 @@ class ProbabilitiesIntoLogitsLoss(Check):
             return within
         # The class axis is the last one only in two dimensions; beyond that the range and the graph have to do.
         if len(inputs.shape) == 2 or call.name in {"sparse_categorical", "categorical"}:
-            return inputs.rows_sum_to_one and inputs.shape[-1] > 1
+            return (inputs.rows_sum_to_one or inputs.batch_sums_to_one) and inputs.shape[-1] > 1
         return call.softmaxed_in_model is True and within
 
 
@@ -183,6 +216,11 @@ class LogitsIntoProbabilityLoss(Check):
                 return self._finding(seen, call, f"The loss expects probabilities{by} and gets logits: what lies outside 0 to 1 is clipped "
                                      "and has no gradient.", f"`loss=keras.losses.{loss}(from_logits=True)`, or end the model in a "
                                      f"{'sigmoid' if call.name == 'bce' else 'softmax'}.")
+            if call.name == "nll" and seen.framework == "torch" and all(c.inputs and c.inputs.batch_sums_to_one for c in same):
+                return self._finding(seen, call, "NLLLoss gets log-probabilities that sum to 1 over the rows of the batch instead of over "
+                                     "the classes: the softmax is taken along the wrong axis, so each row depends on its neighbours.",
+                                     "Take it over the classes: `log_softmax(logits, dim=1)` (or `dim=-1`), or hand the logits to "
+                                     "`CrossEntropyLoss`.", at_output=True)
             if call.name == "nll" and seen.framework == "torch" and self._no_log(same):
                 what = "probabilities" if call.inputs and call.inputs.rows_sum_to_one else "raw logits"
                 return self._finding(seen, call, f"NLLLoss wants log-probabilities and gets {what}: it merely returns minus the entry of "
@@ -207,8 +245,10 @@ class LogitsIntoProbabilityLoss(Check):
         return all(i.rows_sum_to_one for i in inputs) or any((i.maximum or 0.0) > 0.01 for i in inputs)
 
     @staticmethod
-    def _finding(seen: Observation, call: LossCall | None, message: str, remedy: str, evidence: list[str] | None = None) -> Finding:
-        site = (call.site if call else None) or (reading.raised(seen)[0].site if evidence and reading.raised(seen) else None)
+    def _finding(seen: Observation, call: LossCall | None, message: str, remedy: str, evidence: list[str] | None = None, *,
+                 at_output: bool = False) -> Finding:
+        site = reading.place(seen, "output") if at_output else None
+        site = site or (call.site if call else None) or (reading.raised(seen)[0].site if evidence and reading.raised(seen) else None)
         return Finding(message=message, remedy=remedy, site=site or reading.place(seen, "compile", "loss", "model"),
                        evidence=evidence or _range_text(call))
 

@@ -153,6 +153,8 @@ class LabelDtype(Check):
                r"Found dtype (?P<got>\w+) but expected (?P<want>Float|Half|BFloat16|Double)",
                r"Expected floating point type for target with class probabilities, got (?P<got>\w+)")
 
+    _SWAPPED = (r"softmax\w*. not implemented for '(?P<got>Long|Int|Byte)'",)
+
     def check(self, seen: Observation) -> Finding | None:
         """Judges from exceptions that a loss raised; a dtype that a loss merely converts does no harm."""
         error = reading.matching(seen, *self._IDS, within=_IN_LOSS, stages=("loss",)) or reading.matching(seen, *self._TEXT)
@@ -165,6 +167,11 @@ class LabelDtype(Check):
             else:
                 remedy = "Class ids must be whole numbers: `labels = labels.long()` (or build them with `dtype=torch.long`)."
             return self._finding(seen, error, f"The loss wants class ids and got labels of type {got}.", remedy)
+        error = reading.matching(seen, *self._SWAPPED, within=_IN_LOSS, stages=("loss",))
+        if error is not None:
+            got = self._got(error, self._SWAPPED)
+            return self._finding(seen, error, f"The loss's first argument holds whole numbers ({got}), of which no softmax can be taken.",
+                                 "The model's output goes first, the labels second: `loss(logits, labels)`.")
         error = reading.matching(seen, *self._FLOATS, within=_IN_LOSS, stages=("loss", "backward"))
         if error is None:
             return None

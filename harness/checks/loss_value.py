@@ -195,8 +195,11 @@ class NotANumber(Check):
                                   "`tf.debugging.enable_check_numerics()`).")
         rows = f", rows {', '.join(map(str, birth.rows[:8]))}" if birth.rows else ""
         labels = f" with the labels {sorted(set(map(str, birth.row_labels)))[:8]}" if birth.row_labels else ""
+        made = seen.sites.get("bad_input") if birth.what == "input" else None
         remedies = {
-            "input": f"The data itself holds NaN or infinity in `{birth.name}`: drop or fill those rows (`numpy.isfinite`, `df.dropna()`).",
+            "input": (f"The data itself holds NaN or infinity in `{birth.name}`: drop or fill those rows (`numpy.isfinite`, `df.dropna()`)."
+                      if made is None else "Guard the line that makes it: a column that never changes has a deviation of 0, "
+                      "`(x - mean) / (std + 1e-8)`; logarithms and roots want numbers above 0."),
             "activation": f"Guard what `{birth.name}` computes: no division by zero, `log(x + 1e-8)`, `sqrt(x + 1e-8)`, or a stable "
                           "form such as `log_softmax`.",
             "loss": "Guard the loss: use the form that takes logits, or clamp what goes into `log` and into denominators (`x + 1e-8`).",

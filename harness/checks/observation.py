@@ -34,6 +34,8 @@ class TensorFacts(Facts):
 
     `rows_sum_to_one`: every slice along the last axis is non-negative and sums to 1 within 1e-3 (probabilities).
     `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
+    `batch_sums_to_one`: of two axes with more than one row, every column sums to 1 over the rows while the rows themselves do not
+    (a softmax, or the exp() of a log_softmax, over the wrong axis).
     `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats.
     """
 
@@ -48,6 +50,7 @@ class TensorFacts(Facts):
     integral: bool | None = None
     rows_sum_to_one: bool = False
     log_probabilities: bool = False
+    batch_sums_to_one: bool = False
     column_stds: tuple[float, float] | None = None
     requires_grad: bool | None = None
 

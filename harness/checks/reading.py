@@ -152,15 +152,29 @@ def learned(curve: CurveFacts) -> bool:
     if len(curve.losses) < 5:
         return False
     start, end = start_and_end(curve.losses)
-    return math.isfinite(end) and end < start and (end < 0.6 * start or (curve.accuracy or 0.0) >= 0.95)
+    if not math.isfinite(end) or end >= start:
+        return False
+    if curve.start_loss is not None and curve.final_loss is not None and 0 < curve.final_loss < 0.6 * curve.start_loss:
+        return True  # free of the noise of single batches
+    # Steps that are far too large throw the loss up first; coming back down from there is no learning.
+    if end > 0.8 * (curve.losses[0] if curve.start_loss is None else max(curve.start_loss, curve.losses[0])) > 0:
+        return False
+    return end < 0.6 * start or (curve.accuracy or 0.0) >= 0.95
 
 
 def failed(curve: CurveFacts) -> bool:
     """A curve that did not fall: no number any more, or still at 90 % or more of where it began, and not right on its rows either."""
     if len(curve.losses) < 5:
-        return False
+        return _ran_away(curve)
     start, end = start_and_end(curve.losses)
-    return not math.isfinite(end) or (end > 0.9 * start and (curve.accuracy is None or curve.accuracy < 0.9))
+    start = min(start, curve.losses[0] if curve.start_loss is None else curve.start_loss)
+    falls = curve.start_loss is not None and curve.final_loss is not None and curve.final_loss <= 0.9 * curve.start_loss
+    return not math.isfinite(end) or (end > 0.9 * start and not falls and (curve.accuracy is None or curve.accuracy < 0.9))
+
+
+def _ran_away(curve: CurveFacts) -> bool:
+    """A probe run that was over after a few steps, since its loss was no number any more."""
+    return len(curve.losses) > 1 and math.isfinite(curve.losses[0]) and not math.isfinite(curve.losses[-1])
 
 
 def describe(curve: CurveFacts) -> str:
@@ -174,7 +188,7 @@ def probe_pairs(seen: Observation) -> list[tuple[CurveFacts, list[CurveFacts]]]:
     """The probe runs that can be compared: own rate and other rates on the same rows; over several batches first, then on one."""
     probes = seen.probes
     pairs = ((probes.train, probes.train_scaled), (probes.overfit, probes.overfit_scaled))
-    return [(own, others) for own, others in pairs if own is not None and len(own.losses) >= 5 and others]
+    return [(own, others) for own, others in pairs if own is not None and (len(own.losses) >= 5 or _ran_away(own)) and others]
 
 
 def better_smaller_rate(seen: Observation) -> tuple[CurveFacts, CurveFacts] | None:
@@ -192,14 +206,30 @@ def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts
     if any(learned(own) for own, _ in pairs):
         return None  # it learns somewhere at its own rate
     for own, others in pairs:
-        if not failed(own):
+        if not failed(own) and not (smaller and _outdone(own, others)):
             continue
         rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller and learned(other)]
-        end = start_and_end(own.losses)[1]
-        rates = [other for other in rates if start_and_end(other.losses)[1] < 0.7 * end]
+        rates = [other for other in rates if _ends_below(other, own)]
         if rates:
             return own, min(rates, key=lambda curve: start_and_end(curve.losses)[1])
     return None
+
+
+def _ends_below(other: CurveFacts, own: CurveFacts) -> bool:
+    """Whether one run ends clearly under another, by what is free of noise where both have it."""
+    if other.final_loss is not None and own.final_loss is not None and math.isfinite(own.final_loss):
+        return other.final_loss < 0.7 * own.final_loss
+    return start_and_end(other.losses)[1] < 0.7 * start_and_end(own.losses)[1]
+
+
+def _outdone(own: CurveFacts, others: list[CurveFacts]) -> bool:
+    """Whether own rate hardly learns in the steps in which a smaller one is done: its rows right, at a fifth of the loss or less."""
+    start, end = start_and_end(own.losses)
+    start = min(start, own.losses[0] if own.start_loss is None else own.start_loss)
+    if end < 0.8 * start or (own.accuracy or 0.0) >= 0.9:
+        return False
+    return any(other.learning_rate < own.learning_rate and (other.accuracy or 0.0) >= 0.95 and start_and_end(other.losses)[1] < 0.2 * end
+               for other in others)
 
 
 def cannot_learn(seen: Observation) -> bool | None:

@@ -56,17 +56,24 @@ class RateTooLow(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""
-        _can_be_judged(seen)
-        if reading.script_learns(seen):
+        if reading.script_learns(seen) and reading.probe_pairs(seen):
             return None
+        starved = None if reading.several_models(seen) else self._starved(seen)
+        if starved is not None:
+            return starved
+        _can_be_judged(seen)
         better = reading.better_larger_rate(seen)
         if better is None:
             return None
         own, other = better
         start, end = reading.start_and_end(own.losses)
+        if own.start_loss is not None and own.final_loss is not None:
+            start, end = own.start_loss, own.final_loss  # free of the noise of single batches
         if abs(start - end) > 0.02 * abs(start):
             return None  # it moves: slow is not wrong
-        if seen.optimizer is not None and seen.optimizer.scheduled:
+        rates = reading.finite(step.learning_rate for step in seen.steps)
+        rises = not rates or rates[-1] > rates[0]
+        if seen.optimizer is not None and seen.optimizer.scheduled and rises:
             raise NotJudged("a schedule changes the rate, and the first steps may be a warm-up")
         ratios = reading.finite(p.update_ratio for p in seen.model.parameters if p.trainable) if seen.model else []
         ratio = statistics.median(ratios) if ratios else None
@@ -82,6 +89,26 @@ class RateTooLow(Check):
                                f"and at {other.learning_rate:g} it falls.",
                        remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
                        evidence=[*_evidence(seen, better), *moved])
+
+
+    @staticmethod
+    def _starved(seen: Observation) -> Finding | None:
+        """A schedule that has used up the rate before anything was learnt, where the rate that it began with learns when it is kept."""
+        rates = reading.finite(step.learning_rate for step in seen.steps)
+        kept, own = seen.probes.overfit, seen.probes.train
+        if len(rates) < 20 or kept is None or own is None or not reading.learned(kept) or reading.learned(own):
+            return None
+        highest = max(rates)
+        tiny = sum(rate < 0.01 * highest for rate in rates)
+        if rates.index(highest) > len(rates) // 4 or rates[-1] >= 0.01 * highest or tiny < len(rates) // 2:
+            return None
+        return Finding(
+            message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "
+                    "has learnt anything.",
+            remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
+            site=reading.place(seen, "schedule", "optimizer", "step"),
+            evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
+                      f"One batch at the rate it began with, {reading.describe(kept)}", *_losses(seen)])
 
 
 class GradientsNotZeroed(Check):
@@ -145,8 +172,9 @@ class GradientsNotZeroed(Check):
         came = any(p.gradient_norm for p in weights)
         if len(steps) < 3 or not came or any(s.gradient_norm is None or s.gradient_norm > 0 for s in steps):
             return None
-        if any(p.moved for p in weights):
-            return None
+        decays = bool(seen.optimizer and seen.optimizer.weight_decay)
+        if any(p.moved for p in weights) and not decays:
+            return None  # an optimizer that makes its gradients itself, in a closure
         return Finding(message=f"Gradients are zeroed between backward() and step(): in all {len(steps)} steps nothing was left to step "
                                "along.",
                        remedy="Move `optimizer.zero_grad()` behind `optimizer.step()`, or before `loss.backward()`.",

@@ -1,9 +1,9 @@
 # %% tags=["parameters"]
 seed = 0
-learning_rate = 3e-4
+learning_rate = 2e-4
 batch_size = 128
 num_labels = 3
-steps = 24
+steps = 12
 checkpoint = "assets/distilbert-mini"
 dataset = "assets/nli"
 device = "cpu"
@@ -55,9 +55,9 @@ args = TrainingArguments(
     max_steps=steps,
     learning_rate=learning_rate,
     lr_scheduler_type="constant",
-    # 8 rows at a time are in memory; their gradients add up to those of one batch of batch_size rows
-    per_device_train_batch_size=8,
-    gradient_accumulation_steps=batch_size // 8,
+    # 16 rows at a time are in memory; their gradients add up to those of one batch of batch_size rows
+    per_device_train_batch_size=16,
+    gradient_accumulation_steps=batch_size // 16,
     per_device_eval_batch_size=50,
     logging_steps=4,
     save_strategy="no",
@@ -65,7 +65,7 @@ args = TrainingArguments(
     seed=seed,
     use_cpu=device == "cpu",
 )
-model.accepts_loss_kwargs = False  # each loss is the mean of its own 8 rows, so the Trainer has to average them
+model.accepts_loss_kwargs = False  # each loss is the mean of its own 16 rows, so the Trainer has to average them
 trainer = Trainer(
     model,
     args,

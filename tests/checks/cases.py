@@ -294,7 +294,7 @@ nn.Linear(2, 2)(torch.ones(1, 2)).detach().sum().backward()
 loss = nn.Linear(2, 2)(torch.ones(1, 2)).pow(2).sum()
 loss.backward()
 loss.backward()
-## S405 empty_optimizer
+## G303 empty_optimizer
 torch.optim.SGD(nn.ReLU().parameters(), lr=0.1)
 ## R601 out_of_memory
 torch.empty(2**60)

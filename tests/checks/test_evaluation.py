@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
-from harness.checks.observation import EvaluationFacts, ExceptionFacts, MetricFacts, ProbeFacts
+from harness.checks.observation import EvaluationFacts, ExceptionFacts, MetricFacts, ProbeFacts, Site
 from tests.checks.facts import HERE, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
 DROPOUT = model(stochastic=True)
@@ -45,6 +45,18 @@ def test_metric_input_tried_before_training() -> None:
 @pytest.mark.parametrize("name", ["sk_f1_binary_avg", "sk_roc", "ce_out", "mse_shape", "tf_keras_cat_int"])
 def test_other_exceptions(name: str) -> None:
     assert verdict(MetricInput, died(name)) is None
+
+
+def test_largest_score_along_the_wrong_axis() -> None:
+    message = "The size of tensor a (3) must match the size of tensor b (169) at non-singleton dimension 0"
+    line = Site(file="train.py", line=30, source="right = (predicted == labels).sum()")
+    error = ExceptionFacts(type="RuntimeError", message=message, stage="setup", site=line, frames=[(line.file, line.line, "accuracy")])
+    facts = {"task": "classification", "model": model(final_units=3)}
+    found(MetricInput, died(error, **facts), "3 predictions, one per class", "169 labels", "argmax(dim=-1)")
+    assert verdict(MetricInput, died(error, task="classification", model=model(final_units=5))) is None
+    assert verdict(MetricInput, died(error, task="regression", model=model(final_units=3))) is None
+    error.module = "fc: Linear(3, 169)"
+    assert verdict(MetricInput, died(error, **facts)) is None
 
 
 def test_evaluation_in_training_mode() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
 from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
-from harness.checks.observation import BadBirth, EvaluationFacts, MemoryFacts, OptimizerFacts, Site, UnitFacts
+from harness.checks.observation import BadBirth, EvaluationFacts, ExceptionFacts, MemoryFacts, OptimizerFacts, Site, UnitFacts
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_SMALLER,
@@ -128,6 +128,18 @@ def test_graph_kept_alive() -> None:
     assert verdict(GraphKeptAlive, died("rnn_hidden_retain")) is None  # before any step, weights have not changed
     found(GraphKeptAlive, seen(memory=MemoryFacts(graph_grows=True, growth_per_step=3 * 2**20)), "loss.item()", "3.00 MiB")
     assert verdict(GraphKeptAlive, seen(memory=MemoryFacts(graph_grows=False, growth_per_step=1e6))) is None
+    found(GraphKeptAlive, seen(steps=steps(40), memory=MemoryFacts(losses_kept=39)), "losses of 39 steps", "loss.item()")
+    assert verdict(GraphKeptAlive, seen(steps=steps(40), memory=MemoryFacts(losses_kept=3))) is None
+    assert verdict(GraphKeptAlive, seen(steps=steps(5), memory=MemoryFacts(losses_kept=5))) is None
+
+
+def test_optimizer_without_weights() -> None:
+    raised = {"exception": ExceptionFacts(type="ValueError", message="optimizer got an empty parameter list", site=HERE), "steps": []}
+    listed = found(FrozenWeights, seen(**raised, model=model(parameters=[], unregistered=["Linear.weight (2, 2)"])), "ModuleList")
+    assert "Linear.weight" in listed.evidence[1]
+    found(FrozenWeights, seen(**raised, model=model()), "read only once")
+    found(FrozenWeights, seen(**raised, model=model(parameters=[parameter("a.weight", trainable=False)])), "all 1 weights are frozen")
+    found(FrozenWeights, seen(**raised), "no parameters")
 
 
 def _stack(first: float, last: float) -> list[object]:

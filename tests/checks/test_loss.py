@@ -125,6 +125,8 @@ PROBABILITIES = tensor(8, 3, minimum=0.01, maximum=0.9, rows_sum_to_one=True)
 
 def test_probabilities_into_logits_loss() -> None:
     found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[call(inputs=PROBABILITIES)] * 3), "softmax", "rows sum to 1", "all 3 loss calls")
+    along_rows = call(inputs=tensor(8, 3, minimum=0.01, maximum=0.9, batch_sums_to_one=True))
+    found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[along_rows]), "softmax")
     keras = call("sparse_categorical", inputs=PROBABILITIES, from_logits=True)
     found(ProbabilitiesIntoLogitsLoss, seen(framework="keras", loss_calls=[keras]), "from_logits=False")
     squashed = call("bce_with_logits", inputs=tensor(8, 1, minimum=0.2, maximum=0.8), softmaxed_in_model=True)
@@ -153,6 +155,8 @@ def test_logits_into_probability_loss() -> None:
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll")]), "raw logits", "log_softmax")
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll", inputs=PROBABILITIES)]), "gets probabilities")
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", inputs=PROBABILITIES)]), "KLDivLoss")
+    along_rows = call("nll", inputs=tensor(8, 3, minimum=-4.0, maximum=-0.1, batch_sums_to_one=True))
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[along_rows] * 2), "wrong axis", "dim=1")
 
 
 @pytest.mark.parametrize(("framework", "healthy"), [

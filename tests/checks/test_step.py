@@ -93,6 +93,8 @@ def test_gradients_wiped_before_the_step() -> None:
     still = model(parameters=[parameter("head.weight", moved=False)])
     found(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=still), "between backward() and step()")
     assert verdict(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=model())) is None
+    decays = OptimizerFacts(kind="AdamW", weight_decay=0.01)  # which moves weights without any gradient
+    found(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=model(), optimizer=decays), "between backward() and step()")
 
 
 def test_no_step() -> None:
@@ -123,3 +125,14 @@ def test_other_weights() -> None:
 ])
 def test_own_weights(optimizer: OptimizerFacts, parameters: list[object]) -> None:
     assert verdict(OtherWeights, seen(model=model(parameters=parameters), optimizer=optimizer, steps=steps(5))) is None
+
+
+def test_rate_used_up_by_its_schedule() -> None:
+    falling = steps(40)
+    for number, step in enumerate(falling):
+        step.learning_rate, step.loss = 0.1 * 0.5 ** number, 1.0
+    stuck = probes(curve(0.1, 1.0, 0.98), overfit=curve(0.1, 1.0, 0.01))
+    found(RateTooLow, seen(steps=falling, model=model(), probes=stuck, optimizer=ADAM), "schedule", "once per epoch")
+    for step in falling:
+        step.learning_rate = 0.1
+    assert "not probed" in str(verdict(RateTooLow, seen(steps=falling, model=model(), probes=stuck)))

@@ -13,6 +13,8 @@ from harness.frameworks.watch.sites import Sites, site
 
 _OWN = str(Path(__file__).resolve().parents[2]) + "/"
 _FRAMES = 40
+# Of a very long message both ends: frameworks put the class first, and what was wrong last (a graph's error, a chained traceback).
+_HEAD, _TAIL = 2500, 1500
 _LOADING = re.compile(r"^(from_pretrained|load|load_dataset|load_metric|cached_file\w*|\w*get_config_dict|load_dataset_builder|"
                       r"dataset_module_factory|hf_hub_download)$")
 _LOADED = ("pretrained_model_name_or_path", "path", "path_or_repo_id", "repo_id", "name", "filename", "config_name")
@@ -28,7 +30,7 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     own = [frame for frame in frames if sites.is_own(frame.path)]
     inputs: list[TensorFacts] = at_fault.get("inputs", [])
     seen = ExceptionFacts(
-        type=type(error).__name__, bases=[base.__name__ for base in type(error).__mro__[1:-1]], message=str(error)[:4000],
+        type=type(error).__name__, bases=[base.__name__ for base in type(error).__mro__[1:-1]], message=_both_ends(str(error)),
         stage=stages.stage_of(error, frames),
         site=site((own[-1].path, own[-1].line, own[-1].function)) if own else None,
         frames=[(frame.path, frame.line, frame.function) for frame in frames[-_FRAMES:]])
@@ -37,6 +39,10 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     seen.called_with = _called_with(error)
     seen.accepts = _accepts(error, own[-1].path if own else "")
     return seen
+
+
+def _both_ends(text: str) -> str:
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n...\n{text[-_TAIL:]}"
 
 
 def _called_with(error: BaseException) -> dict[str, str]:

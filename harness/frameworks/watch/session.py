@@ -26,7 +26,7 @@ from harness.checks.observation import Observation, Site
 from harness.frameworks.watch import exceptions
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.patches import Patches
-from harness.frameworks.watch.sites import Sites
+from harness.frameworks.watch.sites import Sites, site
 
 T = TypeVar("T")
 _VERSIONED = ("torch", "transformers", "tensorflow", "tf_keras", "keras", "datasets", "evaluate", "accelerate", "numpy", "sklearn")
@@ -172,6 +172,9 @@ class WatchSession:
             with self.quiet("the exception"):
                 seen.exception = exceptions.facts(error, self.sites, self.module_at_fault)
                 self.reach(seen.exception.stage)
+                built = site(self.module_at_fault.get("built")) if seen.exception.module else None
+                if built is not None:
+                    seen.sites.setdefault("layer", built)
                 if seen.truncated_at is not None:
                     self.warn("training was cut short before this exception was raised")
         self._limits.finish()

@@ -33,7 +33,7 @@ class Sites:
         return known
 
     def _look(self, filename: str) -> bool:
-        if filename.startswith("<"):
+        if filename.startswith("<") or "__autograph_generated_file" in filename:
             return False
         path = str(Path(filename).resolve())
         if path == str(Path(self._script).resolve()):
@@ -53,6 +53,16 @@ class Sites:
                 return code.co_filename, frame.f_lineno, code.co_name
             frame = frame.f_back
         return None
+
+    def stack(self) -> tuple[tuple[str, int], ...]:
+        """File and line of every own frame, innermost first: what tells one call of a helper from another."""
+        found = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if self.is_own(frame.f_code.co_filename):
+                found.append((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        return tuple(found)
 
     def inside(self, file: str) -> Place | None:
         """As `place`, but no further out than the first frame of a file: what runs below it."""

@@ -79,6 +79,9 @@ def fill(seen: TensorFacts, value: Any) -> None:
             seen.rows_sum_to_one = bool((np.abs(data.sum(-1, dtype=np.float64) - 1) < _TOLERANCE).all())
         elif seen.maximum <= _TOLERANCE:
             seen.log_probabilities = bool((np.abs(np.exp(data.astype(np.float64)).sum(-1) - 1) < _TOLERANCE).all())
+        if data.ndim == 2 and data.shape[0] > 1 and not (seen.rows_sum_to_one or seen.log_probabilities) and seen.maximum <= 1 + _TOLERANCE:
+            shares = data if seen.minimum >= 0 else np.exp(data.astype(np.float64)) if seen.maximum <= _TOLERANCE else None
+            seen.batch_sums_to_one = shares is not None and bool((np.abs(shares.sum(0, dtype=np.float64) - 1) < _TOLERANCE).all())
 
 
 def bad_rows(data: np.ndarray[Any, Any]) -> list[int]:

@@ -83,6 +83,15 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
     return seen
 
 
+def as_called(seen: BatchFacts, given: dict[str, Any], tokenizers: list[Any]) -> None:
+    """Complete the facts of a batch by what a model was called with, `given` by name: whether padding is masked is decided there."""
+    if not tensors.is_tensor(given.get("input_ids")):
+        return
+    called = facts(given, tokenizers)
+    seen.has_attention_mask, seen.has_padding, seen.padding_masked = called.has_attention_mask, called.has_padding, called.padding_masked
+    seen.texts, seen.unknown_share, seen.longest = seen.texts or called.texts, called.unknown_share, called.longest
+
+
 def inputs_key(columns: dict[str, Any], labels: Any) -> str | None:
     """The part of a batch that a model works on: under one of the usual names, else the first tensor that is not the labels."""
     for name in ("input_ids", "pixel_values", "input_values", "input_features"):
@@ -92,7 +101,9 @@ def inputs_key(columns: dict[str, Any], labels: Any) -> str | None:
 
 
 def _read_texts(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, tokenizer: Any) -> None:
-    seen.texts = [str(tokenizer.decode(row, skip_special_tokens=False))[:400] for row in ids[:_TEXTS].tolist()]
+    # What is no id at all (-100 as filler, say) has no text, and tokenizers raise at it.
+    seen.texts = [str(tokenizer.decode([number for number in row if number >= 0], skip_special_tokens=False))[:400]
+                  for row in ids[:_TEXTS].tolist()]
     pad, unknown = tokenizer.pad_token_id, getattr(tokenizer, "unk_token_id", None)
     special = {number for number in tokenizer.all_special_ids if number != unknown}
     plain = ~np.isin(ids, list(special))

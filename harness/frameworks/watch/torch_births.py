@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _MASKS = ("masked_fill", "masked_fill_", "where", "full", "full_like", "fill_", "triu", "tril", "new_full", "__setitem__")
+# Calls that turn finite numbers into others: what prepares data divides, takes logarithms and roots.
+_MAKERS = frozenset(("/", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "**", "pow", "exp", "reciprocal", "acos", "asin", "std", "var"))
 
 
 class Births:
@@ -58,8 +60,19 @@ class Births:
             for name, value in torch_batches.columns_of(torch_batches.named(call.module, call.args, call.kwargs)).items():
                 fact = tensors.facts(value) if tensors.is_tensor(value) else None
                 if fact is not None and fact.bad_rows:
-                    return self._rows(BadBirth(step=self._step, what="input", name=name, site=site(call.place)), fact.bad_rows, call.labels)
+                    made = self._watch.seen.sites.get("bad_input") or site(call.place)
+                    return self._rows(BadBirth(step=self._step, what="input", name=name, site=made), fact.bad_rows, call.labels)
         return None
+
+    def prepared(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Before any training: a call that makes what is not finite of what is, such as a division by a deviation of zero."""
+        if "bad_input" in self._watch.seen.sites or name_of(function) not in _MAKERS or not self._torch.is_tensor(result):
+            return
+        if not result.is_floating_point() or result.requires_grad or not self._watch.on_cpu(result) or bool(result.isfinite().all()):
+            return
+        given = [tensor for tensor in trees.leaves([args, kwargs], self._torch.is_tensor) if tensor.is_floating_point()]
+        if all(bool(tensor.isfinite().all()) for tensor in given):
+            self._watch.session.site("bad_input")
 
     def _in_replay(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> BadBirth | None:
         """Do the step again and look at each call: the first whose inputs are finite and whose output is not."""

@@ -42,6 +42,7 @@ class Calls:
         module = self._watch.torch.nn.Module
         self._watch.session.patches.replace(module, "__call__", self._wrap_call)
         self._watch.session.patches.replace(module, "__init__", self._wrap_init)
+        self._watch.session.patches.replace(module, "eval", self._wrap_eval)
 
     def _wrap_init(self, original: Any) -> Any:
         session = self._watch.session
@@ -52,6 +53,16 @@ class Calls:
             original(module, *args, **kwargs)
 
         return __init__
+
+    def _wrap_eval(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def evaluate(module: Any) -> Any:
+            if session.active and not self.inside and module.training and "eval_mode" not in self._watch.seen.sites:
+                session.safely("eval()", session.site, "eval_mode")
+            return original(module)
+
+        return evaluate
 
     def _remember(self, module: Any) -> None:
         if id(module) not in self._built or self._built[id(module)][0]() is not module:
@@ -126,7 +137,8 @@ class Calls:
             if known.get("error") is not error:
                 given = [*args, *kwargs.values()]
                 known.clear()
-                known.update(error=error, target=module, module=f"{type(module).__name__}({_arguments(module)})",
+                known.update(error=error, target=module, built=self.place_of(module),
+                             module=f"{type(module).__name__}({_arguments(module)})",
                              inputs=[fact for value in given if (fact := tensors.facts(value)) is not None])
             if root is not None and known.get("target") is not None:
                 name = next((name for name, found in root.named_modules() if found is known["target"]), "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import LoaderFacts
+from harness.checks.observation import LoaderFacts, Site
 from harness.frameworks.watch import tensors, torch_batches, torch_datasets
 from harness.frameworks.watch.sites import Place, site
 
@@ -21,14 +21,19 @@ _BATCHES = 4
 _ORDERED = 4096
 _KEPT_BYTES = 32 << 20
 
+Stack = tuple[tuple[str, int], ...]
+
 
 @dataclass
 class Loader:
-    """A loader that is iterated. `since`: batches of the running iteration; `labels` of the rows in the order they came."""
+    """A loader that is iterated, and those made anew at the same place once it is gone (`for batch in DataLoader(...)` in every epoch).
 
-    loader: Any
+    `ref`: weak, to the latest; `since`: batches of the running iteration; `labels` of the rows in the order they came."""
+
+    ref: Any
+    dataset: Any
     facts: LoaderFacts
-    place: Place | None
+    stack: Stack
     role: str | None = None
     batches: int = 0
     since: int = 0
@@ -42,7 +47,7 @@ class Data:
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
-        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._places: dict[int, tuple[Any, Place | None, Stack]] = {}
         self._loaders: dict[int, Loader] = {}
         self.current: Loader | None = None
         self.training_loader: Loader | None = None
@@ -68,9 +73,10 @@ class Data:
         session = self._watch.session
 
         def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            if session.active and id(loader) not in self._places:
-                place = session.sites.place(skip=loader)
-                self._places[id(loader)] = (weakref.ref(loader), place)
+            if session.active and (id(loader) not in self._places or self._places[id(loader)][0]() is not loader):
+                # A Trainer makes its loaders from what it was built with, so that is where they are mended.
+                place = self._watch.trainers.place if self._watch.trainers.running else session.sites.place(skip=loader)
+                self._places[id(loader)] = (weakref.ref(loader), place, session.sites.stack())
                 session.safely("a loader's construction", session.site, "loader", site(place))
             original(loader, *args, **kwargs)
 
@@ -88,11 +94,20 @@ class Data:
 
     def _begins(self, iterator: Any, loader: Any) -> None:
         known = self._loaders.get(id(loader))
-        if known is None:
-            place = self._places.get(id(loader), (None, None))[1]
-            known = self._loaders[id(loader)] = Loader(loader, torch_datasets.loader_facts(loader), place)
+        if known is None or known.ref() is not loader:
+            _, place, stack = self._places.get(id(loader), (None, None, ()))
+            known = next((other for other in self._loaders.values() if stack and other.stack == stack and other.ref() is None), None)
+        if known is not None:
+            known.ref, known.dataset = weakref.ref(loader), loader.dataset
+            self._loaders = {key: other for key, other in self._loaders.items() if other is not known} | {id(loader): known}
+        else:
+            known = self._loaders[id(loader)] = Loader(weakref.ref(loader), loader.dataset, torch_datasets.loader_facts(loader), stack)
             known.facts.site = site(place)
-            if len(self._loaders) <= 8:
+            for name, made in (("collator", loader.collate_fn), ("getitem", getattr(type(loader.dataset), "__getitem__", None))):
+                code = getattr(made, "__code__", None)
+                if code is not None and self._watch.session.sites.is_own(code.co_filename):
+                    self._watch.seen.sites.setdefault(name, Site(file=code.co_filename, line=code.co_firstlineno, function=code.co_name))
+            if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.passes += 1
         known.since = 0
@@ -163,6 +178,9 @@ class Data:
         """Describe what a model is given where no loader made it."""
         call.labels = self.batch_labels
         seen = self._watch.seen
+        if self.current is not None and call.grad and seen.batches and self._described is self.batch and not self._watch.evaluating:
+            # What the model is given counts: a mask may get lost between the batch and the call.
+            torch_batches.as_called(seen.batches[-1], torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers)
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
             seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
 
@@ -222,7 +240,7 @@ class Data:
                 facts.role = "train"
             else:
                 facts.role = "eval"
-                facts.same_as_train = training is not None and known.loader.dataset is training.loader.dataset
+                facts.same_as_train = training is not None and known.dataset is training.dataset
             self._join(facts)
             if known.labels:
                 facts.label_counts = facts.label_counts or {str(label): count for label, count in Counter(known.labels).most_common(200)}

@@ -79,13 +79,23 @@ class Evaluations:
 
     def _count(self, call: RootCall) -> None:
         output = self._watch.losses.output_of([call])
-        if output is None or output.dim() != 2 or output.shape[1] < 2 or not self._watch.on_cpu(output) or output.shape[1] > 1000:
+        predicted = self._classes(output) if output is not None and self._watch.on_cpu(output) else None
+        if predicted is None:
             return
-        predicted = output.detach().argmax(-1).tolist()
         self._predicted.update(predicted)
         self._rows += len(predicted)
         if call.labels is not None and len(call.labels) == len(predicted):
             self._referenced.update(call.labels)
+
+    def _classes(self, output: Any) -> list[int] | None:
+        """The class of each row: of the largest score, or above the threshold where a binary loss goes with one score a row."""
+        plain = output.detach()
+        if plain.dim() == 2 and 2 <= plain.shape[1] <= 1000:
+            return [int(found) for found in plain.argmax(-1).tolist()]
+        binary = [call.name for call in self._watch.seen.loss_calls if call.name in ("bce", "bce_with_logits")]
+        if binary and plain.dim() and plain.numel() == len(plain):
+            return [int(found) for found in (plain.reshape(-1) > (0.5 if binary[-1] == "bce" else 0.0)).tolist()]
+        return None
 
     def training_resumes(self) -> None:
         """A loss goes backward: an evaluation, if there was one, is over."""

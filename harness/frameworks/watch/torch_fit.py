@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import CurveFacts, ProbeFacts, UnitFacts
-from harness.frameworks.watch import torch_inside, torch_units
+from harness.frameworks.watch import torch_inside, torch_tape, torch_units
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import Place, Sites
 from harness.frameworks.watch.torch_state import Frozen, silent
@@ -25,6 +25,8 @@ _TRAIN_STEPS = 120
 _LEAST_STEPS = 8
 _MERGED = 4
 _MEASURED = 12
+# How far a short training that learns moves its weights, roughly; and no rate is tried that is further from the script's than this.
+_SENSIBLE, _MOST_FASTER = 0.03, 1e8
 _STILL, NEAR = 0.002, 0.02  # displacements: under the first the weights stand still, under the second no rate is too high
 
 
@@ -69,7 +71,8 @@ class Fits:
         return self._moved
 
     def units(self) -> list[UnitFacts]:
-        """The nonlinearities of the model of now, over the first batches."""
+        """The nonlinearities of the first weights, over the first batches: units that a far too large step has killed are its echo."""
+        self._start.put()
         self._start.eval()
         found = torch_units.units(self._torch, [step[0] for step in self._steps[:_LEAST_STEPS]])
         self._start.train()
@@ -124,20 +127,21 @@ class Fits:
         return [tensor for found in replay.outputs for tensor in found if tensor.is_floating_point() and tensor.dim()]
 
     def cut(self, sites: Sites) -> Place | None:
-        """Where the script's own code takes a tensor with a gradient and goes on with one that has none."""
+        """Where the script's own code goes on with a tensor that has no gradient any more: by a call, or with gradients switched off."""
         found: list[Place] = []
+        off: list[Place] = []
 
         def look(function: Any, args: Any, kwargs: Any, result: Any, _module: str) -> None:
-            if not found and torch_inside.cuts(self._torch, function, [args, kwargs], result):
-                place = sites.direct()
-                if place is not None:
-                    found.append(place)
+            if not found and torch_inside.cuts(self._torch, function, [args, kwargs], result) and (place := sites.direct()) is not None:
+                found.append(place)
+            if not off and not self._torch.is_grad_enabled() and self._torch.is_tensor(result) and result.is_floating_point():
+                off.extend(place for place in [sites.inside(torch_tape.__file__)] if place is not None)
 
         self._start.put()
         replay = self._steps[0][0]
         with torch_inside.inside(self._torch, replay.modules, look):
             replay.run()
-        return found[0] if found else None
+        return next(iter([*found, *off]), None)
 
     # Fitting
 
@@ -155,7 +159,11 @@ class Fits:
         wanted = len(facts.overfit.losses) if all(math.isfinite(loss) for loss in facts.overfit.losses) else _FIT_STEPS
         first, last = facts.overfit.start_loss or 0.0, facts.overfit.final_loss or 0.0
         still = math.isfinite(last) and abs(last - first) < 0.02 * abs(first)
-        for factor in (10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
+        # Weights that hardly move tell themselves how much more it would take: a movement is in proportion to the rate.
+        moved = sorted(found for found in self._start.moved() if found) if still else []
+        wanting = [round(_SENSIBLE / moved[len(moved) // 2], -1)] if moved and moved[len(moved) // 2] < 0.1 * _SENSIBLE else []
+        guesses = [guess for found in wanting for guess in (found, 10 * found, found / 10) if 10 <= guess <= _MOST_FASTER]
+        for factor in (*guesses, 10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
             if self._left < _LEAST_STEPS * self._step_s:
                 facts.skipped[f"overfit_scaled x{factor:g}"] = "no time left"
                 continue
@@ -191,7 +199,11 @@ class Fits:
         # What fitted one batch is the best guess of what would train.
         fitted = [curve.learning_rate / own.learning_rate for curve in facts.overfit_scaled if _fell(curve.losses) and own.learning_rate]
         faster = max([_FASTER, *fitted])
-        for factor in (faster,) if moved < _STILL else (_SLOWER,):
+        if not fitted and 0 < moved < _STILL:
+            faster = min(max(faster, _SENSIBLE / moved), _MOST_FASTER)
+        # Weights that moved by more than their own size want more than a little less; halfway (in powers) to a sensible movement.
+        slower = _SLOWER if moved <= 1.0 else max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved)))
+        for factor in (faster,) if moved < _STILL else (slower,):
             if self._left < _LEAST_STEPS * self._step_s:
                 facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
                 continue
@@ -329,9 +341,12 @@ def _classes(logits: Any, replay: Replay) -> list[int] | None:
 
 
 def learns(losses: list[float]) -> bool:
-    """Whether the last third of a script's losses is clearly under the first; only to save time, no verdict."""
+    """Whether the last third of a script's losses is clearly under the first third and the very first; only to save time.
+
+    Steps that are too large throw the loss up at once: coming back from there is no learning.
+    """
     third = max(1, len(losses) // 3)
-    return sum(losses[-third:]) < 0.8 * sum(losses[:third])
+    return bool(losses) and sum(losses[-third:]) < 0.8 * min(sum(losses[:third]), third * losses[0])
 
 
 def _fell(losses: list[float]) -> bool:

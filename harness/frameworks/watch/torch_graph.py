@@ -66,6 +66,16 @@ def terms_of(loss: Any, known: dict[Any, Any], limit: int = 200) -> tuple[list[A
     return found, others
 
 
+def comes_out_of(node: Any, earlier: list[Any], depth: int = 4) -> bool:
+    """Whether one of the `earlier` nodes is among a node and what it was made of, a few steps down."""
+    level = [node]
+    for _ in range(depth):
+        if any(found is other for found in level for other in earlier):
+            return True
+        level = [inner for found in level if found is not None for inner, _ in found.next_functions if inner is not None][:16]
+    return False
+
+
 def arithmetic(loss: Any) -> str:
     """What a loss that no loss function made is: `mse`, `l1` (mean or sum of squares, magnitudes of a difference) or `other`."""
     names: list[str] = []

@@ -52,6 +52,38 @@ def cuts(torch: Any, function: Any, given: Any, result: Any) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in trees.leaves(given, torch.is_tensor))
 
 
+def freezes(torch: Any, function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a call takes a weight out of training: `requires_grad = False` or `requires_grad_(False)`."""
+    name = str(getattr(function, "__name__", ""))
+    if name == "__set__":
+        if getattr(getattr(function, "__self__", None), "__name__", "") != "requires_grad":
+            return False
+    elif name != "requires_grad_":
+        return False
+    wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+    return not wanted and isinstance(args[0], torch.nn.Parameter)
+
+
+def output_place(torch: Any, replay: Any, activation: str, of_module: Callable[[Any], Any], own: Callable[[], Any]) -> Any:
+    """Where the activation that the loss's input comes out of is applied: in the user's `forward`, else where its module is built.
+
+    `activation`: its name; `of_module`: where a module was built; `own`: the user's own frame inside the replay, None where there is none.
+    """
+    modules = {name or "model": inner for module in replay.modules for name, inner in module.named_modules()}
+    found: list[tuple[int, Any]] = []
+
+    def look(function: Any, _args: Any, _kwargs: Any, result: Any, module: str) -> None:
+        if name_of(function).rstrip("_") == activation and torch.is_tensor(result):
+            layer = modules.get(module.partition(": ")[0])
+            built = of_module(layer) if layer is not None and activation in type(layer).__name__.lower() else None
+            found.append((result.data_ptr(), own() or built or replay.at))
+
+    with inside(torch, replay.modules, look), torch.no_grad():
+        replay.run(want_outputs=True)
+    given = replay.outputs[-1][0].data_ptr() if replay.logits_slot is not None else None
+    return next((place for pointer, place in reversed(found) if pointer == given), None)
+
+
 def name_of(function: Any) -> str:
     """A call's name as people know it: `softmax`, `log`, `/`."""
     name = str(getattr(function, "__name__", function))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import math
@@ -90,6 +91,18 @@ class Models:
             return __init__
 
         session.patches.replace(module.PreTrainedTokenizerBase, "__init__", wrap)
+        session.patches.replace(module.PreTrainedTokenizerBase, "__call__", self._wrap_tokenizing)
+
+    def _wrap_tokenizing(self, original: Any) -> Any:
+        session, sites = self._watch.session, self._watch.seen.sites
+
+        @functools.wraps(original)
+        def __call__(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if session.active and "untruncated" not in sites and not kwargs.get("truncation"):
+                session.safely("a tokenizer's call", session.site, "untruncated")
+            return original(tokenizer, *args, **kwargs)
+
+        return __call__
 
     # The first forward and backward
 
@@ -203,16 +216,42 @@ class Models:
         if seen is None or not calls:
             return
         held = {id(weight): known for known in self._watch.steps.known_optimizers() for weight in known.weights()}
-        homes = {id(weight): f"{type(module).__name__}.{name}" for module in self._watch.calls.all_built()
+        homes = {id(weight): (f"{type(module).__name__}.{name}", module) for module in self._watch.calls.all_built()
                  for name, weight in module.named_parameters(recurse=False)}
         for variable in variables:
             if id(variable) in self._names or id(variable) in held:
                 continue
             if id(variable) in homes:
-                seen.unregistered.append(f"{homes[id(variable)]} {tuple(variable.shape)}")
+                name, module = homes[id(variable)]
+                seen.unregistered.append(f"{name} {tuple(variable.shape)}")
+                self._remember("unregistered", module)
             elif isinstance(variable, self._torch.nn.Parameter) or self._is_attribute(variable, calls):
                 seen.unregistered.append(f"tensor {tuple(variable.shape)}")
         del seen.unregistered[40:]
+
+    def _remember(self, name: str, module: Any) -> None:
+        place = site(self._watch.calls.place_of(module))
+        if place is not None:
+            self._watch.session.site(name, place)
+
+    def never_ran(self) -> None:
+        """No optimizer could be made: the model as it was built, with the layers that it keeps where `parameters()` does not look."""
+        built = self._watch.calls.all_built()
+        if self._watch.seen.model is not None or not built:
+            return
+        for module in built:
+            kept = [item for key, value in vars(module).items() if key != "_modules" and isinstance(value, list | tuple | dict)
+                    for item in (value.values() if isinstance(value, dict) else value)]
+            hidden = [item for item in kept if isinstance(item, self._torch.nn.Module) and next(iter(item.parameters()), None) is not None]
+            if hidden:
+                named = [(type(item).__name__, *found) for item in hidden for found in item.named_parameters()]
+                self._watch.seen.model = ModelFacts(kind=type(module).__name__, unregistered=[
+                    f"{kind}.{name} {tuple(weight.shape)}" for kind, name, weight in named[:40]])
+                self._remember("unregistered", hidden[0])
+                self._remember("model", module)
+                return
+        self._describe([max(built, key=lambda module: sum(weight.numel() for weight in module.parameters()))])
+        self._parameters(None)
 
     def _is_attribute(self, variable: Any, calls: list[RootCall]) -> bool:
         return any(value is variable or (isinstance(value, list | tuple) and any(item is variable for item in value))
@@ -254,7 +293,12 @@ class Models:
         ran = self._watch.calls.ran or set()
         owners = {id(weight): id(module) in ran for part in self._parts for module in part.modules()
                   for weight in module._parameters.values() if weight is not None}
+        came = {facts.name: facts for facts in seen.parameters if facts.gradient_norm is not None}
         seen.parameters = [self._facts_of(name, weight, held, owners.get(id(weight))) for name, weight in named[:_PARAMETERS]]
+        for facts in seen.parameters:
+            if facts.gradient_norm in (None, 0.0) and facts.name in came:
+                # It was zeroed between backward() and step(): the first backward pass did reach this weight.
+                facts.gradient_norm, facts.used = came[facts.name].gradient_norm, True
         if known is not None and self._watch.seen.optimizer is not None and self.model is not None:
             trained = own | {id(weight) for root in self._watch.roots for weight in root.parameters()}
             mine = known.weights()
@@ -306,6 +350,8 @@ class Models:
 
     def finish(self) -> None:
         """Growing graphs, from the sizes seen; the task, where nothing went backward; what was read late."""
+        if self.model is not None and self._watch.seen.model is not None and not self._watch.seen.model.parameters:
+            self._parameters(None)  # no backward pass came through
         for facts in self._watch.seen.model.parameters if self._watch.seen.model is not None else ():
             facts.moved = None if facts.moved is None else bool(facts.moved)
         if self._watch.seen.task is None and self._watch.seen.loss_calls:

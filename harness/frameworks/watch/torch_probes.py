@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import ParameterFacts
-from harness.frameworks.watch import tensors, torch_baseline, torch_probe_trainer
+from harness.frameworks.watch import tensors, torch_baseline, torch_inside, torch_probe_trainer, torch_tape
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_fit import NEAR, Fits, learns
@@ -138,12 +138,24 @@ class Probes:
             fits.initial()
             fits.inputs()
             self._repeat_in_training = fits.repeat_in_training
+            self._watch.session.safely("the output's place", self._output_place)
             if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in self._weights()):
                 place = fits.cut(self._watch.session.sites)
                 if place is not None:
                     self._watch.session.site("cut", site(place))
             if self._may_fit("overfit"):
                 fits.overfit()
+
+    def _output_place(self) -> None:
+        """Remember where the activation in front of the loss is applied."""
+        watch, model, replay = self._watch, self._watch.seen.model, self._steps[0][0]
+        activation = (model.final_activation if model is not None else None) or ""
+        if not activation or replay.logits_slot is None:
+            return
+        found = torch_inside.output_place(watch.torch, replay, activation, watch.calls.place_of,
+                                          lambda: watch.session.sites.inside(torch_tape.__file__))
+        if found is not None:
+            watch.session.site("output", site(found))
 
     def undecided(self) -> bool:
         """Whether the steps so far moved the weights far, and the loss yet has not fallen: then more of them are worth their time."""
@@ -166,10 +178,10 @@ class Probes:
             model.displacement = fits.displacement()
         losses = [step.loss for step in self._watch.seen.steps if step.loss is not None]
         with fits.held():
+            if self._may_fit("train"):
+                fits.train(losses)  # first, while the weights are those of now
             if model is not None:
                 model.units = fits.units()
-            if self._may_fit("train"):
-                fits.train(losses)
 
     def _fits(self, clock: Clock, seconds: float, steps: list[list[Replay]]) -> Fits | None:
         reason = self._refused or (None if self._start is not None and steps else "no optimizer step was seen")

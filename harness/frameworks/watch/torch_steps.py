@@ -65,6 +65,7 @@ class Steps:
         session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
         for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
             session.patches.replace(torch.nn.utils, name, functools.partial(self._wrap_clip, argument=argument))
+        session.patches.replace(torch.optim.lr_scheduler.LRScheduler, "step", self._wrap_schedule)
         before = optimizer.register_optimizer_step_pre_hook(self._before_step)
         after = optimizer.register_optimizer_step_post_hook(self._after_step)
         session.patches.calling(before.remove)
@@ -76,7 +77,12 @@ class Steps:
         session = self._watch.session
 
         def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            original(optimizer, *args, **kwargs)
+            try:
+                original(optimizer, *args, **kwargs)
+            except ValueError:
+                if session.active:
+                    session.safely("an optimizer without weights", self._watch.models.never_ran)
+                raise
             if session.active:
                 session.safely("an optimizer's construction", self._built, optimizer)
 
@@ -96,6 +102,17 @@ class Steps:
             return original(owner, *args, **kwargs)
 
         return zero_grad
+
+    def _wrap_schedule(self, original: Any) -> Any:
+        session = self._watch.session
+
+        @functools.wraps(original)
+        def step(schedule: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active and self.steps and "schedule" not in self._watch.seen.sites:
+                session.safely("a schedule", session.site, "schedule")
+            return original(schedule, *args, **kwargs)
+
+        return step
 
     def _wrap_clip(self, original: Any, argument: str) -> Any:
         session = self._watch.session

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import torch_inside, trees
-from harness.frameworks.watch.sites import Place
+from harness.frameworks.watch import torch_graph, torch_inside, trees
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -126,6 +126,8 @@ class Tape:
         self.cuts: list[Any] = []
         self._scalars: dict[int, Any] = {}
         self.carried = 0
+        self._links: tuple[list[Any], list[Any]] = ([], [])  # made of old numbers before and since the last backward pass
+        self._linked = False
 
     # The mode on torch's stack
 
@@ -168,7 +170,7 @@ class Tape:
         """Record no more; the mode goes as soon as nothing lies above it."""
         self.on = False
         self.clear()
-        self._scalars = {}
+        self._scalars, self._links = {}, ([], [])
         if self._on_top():
             self._leave()
 
@@ -186,15 +188,30 @@ class Tape:
     # Recording
 
     def _saw(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not self._watch.steps.backwards:
+            self._watch.births.prepared(function, args, kwargs, result)
+        if torch_inside.freezes(self._torch, function, args, kwargs):
+            self._watch.session.site("freeze")
         if not self._torch.is_grad_enabled():
             return
         if self._needs_gradient(result, made=True):
-            if self._scalars and any(id(value) in self._scalars for value in args):
-                self._scalars = {}
-                self.carried += 1  # once a step: the script goes on with a loss of the step before, and so with its graph
+            if self._scalars:
+                self._goes_on(args, result)
             self._add(Entry(function, args, kwargs, result, place=self._watch.session.sites.place()))
         elif torch_inside.cuts(self._torch, function, args, result):
             self.cuts = [*self.cuts[-7:], self._watch.session.sites.place()]
+
+    def _goes_on(self, args: Any, result: Any) -> None:
+        """The script goes on with a number of before the last backward pass. Where that came out of such a one itself, a chain grows."""
+        old = [value for value in args if id(value) in self._scalars]
+        if not old or not self._torch.is_tensor(result):
+            return
+        if any(torch_graph.comes_out_of(value.grad_fn, self._links[0]) for value in old):
+            if not self._linked:
+                self.carried += 1
+                self._watch.session.site("carried")
+            self._linked = True
+        self._links[1].append(result.grad_fn)
 
     def _needs_gradient(self, value: Any, *, made: bool = False) -> bool:
         """Whether a gradient can flow to a value or a part of it; `made`: through it, to what it was made of."""
@@ -208,9 +225,18 @@ class Tape:
             self._models += 1
             if self._models > _MODELS:
                 self.clear()
+            if self._watch.steps.steps and "carried" not in self._watch.seen.sites and self._of_before(args, kwargs):
+                self._watch.session.site("carried", site(place))
             self._add(Entry(module, args, kwargs, output, module=True, place=place))
             kind = "cuda" if self._torch.is_autocast_enabled("cuda") else "cpu"
             self.autocast = (kind, self._torch.get_autocast_dtype(kind)) if self._torch.is_autocast_enabled(kind) else None
+
+    def _of_before(self, args: Any, kwargs: Any) -> bool:
+        """Whether a model is given a tensor with a graph that was made before the last backward pass: a hidden state, a memory."""
+        is_tensor = self._torch.is_tensor
+        given = [tensor for tensor in trees.leaves([args, kwargs], is_tensor) if tensor.requires_grad and not tensor.is_leaf]
+        made = {id(tensor) for entry in self._entries for tensor in trees.leaves(entry.result, is_tensor)} if given else set()
+        return any(id(tensor) not in made for tensor in given)
 
     def _add(self, entry: Entry) -> None:
         if len(self._entries) >= _LONGEST:
@@ -220,8 +246,11 @@ class Tape:
 
     def clear(self) -> None:
         """Forget what was recorded: a step is over, or something else begins."""
-        self._scalars = {id(entry.result): entry.result for entry in self._entries[-20:]
-                         if self._torch.is_tensor(entry.result) and entry.result.dim() == 0}
+        scalars = [entry.result for entry in self._entries if self._torch.is_tensor(entry.result) and entry.result.dim() == 0]
+        self._scalars = {id(result): result for result in scalars[-20:]}
+        if self._links[1]:
+            self._links = (self._links[1][-8:], [])
+        self._linked = False
         self._entries, self._models, self.overflown, self.cuts = [], 0, False, []
 
     def difference(self) -> tuple[Any, Any] | None:

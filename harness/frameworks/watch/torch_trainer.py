@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LoaderFacts
 from harness.frameworks.watch import torch_datasets
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -19,7 +19,13 @@ class Trainers:
         self._watch = watch
         self.trainer: Any = None
         self.training = False
+        self.place: Place | None = None
         self._output_dir: str | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a Trainer is at work: it trains or evaluates."""
+        return self.place is not None and bool(self.training or self._watch.evaluating)
 
     def attach(self) -> None:
         session = self._watch.session
@@ -75,7 +81,8 @@ class Trainers:
 
     def _constructs(self, trainer: Any) -> None:
         self._watch.seen.trainer = self._watch.seen.trainer or type(trainer).__name__
-        self._watch.session.site("trainer", self._watch.session.sites.here(skip=trainer))
+        self.place = self._watch.session.sites.place(skip=trainer)
+        self._watch.session.site("trainer", site(self.place))
 
     def _built(self, trainer: Any) -> None:
         self.trainer = trainer
@@ -91,6 +98,8 @@ class Trainers:
 
         def train(trainer: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active:
+                if trainer is not self.trainer:  # built before it was watched
+                    session.safely("a Trainer", self._built, trainer)
                 self.trainer, self.training = trainer, True
                 session.safely("train()", session.site, "fit")
                 if (args and args[0]) or kwargs.get("resume_from_checkpoint"):
@@ -158,5 +167,5 @@ class Trainers:
         accepted = set(trainer._signature_columns or ())
         facts.dropped_columns = [name for name in facts.columns if name not in accepted] if trainer.args.remove_unused_columns else []
         torch_datasets.describe_hf(facts, dataset)
-        facts.site = site(self._watch.session.sites.place())
+        facts.site = site(self.place) or self._watch.session.sites.here()
         self._watch.data.columns_of_trainer(facts)

@@ -148,8 +148,8 @@ class TorchWatcher:
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
-        if self.torch is None:
-            return
+        if self.torch is None or self.seen.framework in ("tf_keras", "keras"):
+            return  # transformers imports PyTorch beside TensorFlow
         session = self.session
         for call in self.pending:
             if not self.seen.steps and not self.seen.loss_calls:

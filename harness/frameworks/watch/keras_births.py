@@ -1,0 +1,111 @@
+"""Where the first NaN or infinity is born in a Keras step: the input, a weight, a layer's output, the loss or a gradient."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import BadBirth, LossCall
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.keras_state import Frozen
+from harness.frameworks.watch.keras_trace import Stop, numpy_of, patched, recording
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_WEIGHTS = 20_000_000
+
+
+class Births:
+    """Told of every step; looks closer at the first whose loss is not finite. Keeps the weights of the step before for that."""
+
+    def __init__(self, watch: KerasWatcher) -> None:
+        self._watch = watch
+        self._before: list[tuple[Any, Any]] | None = None
+
+    def look(self, model: Any, data: Any, columns: dict[str, Any], loss: float | None, calls: list[LossCall]) -> None:
+        """A step is over."""
+        if self._watch.seen.births or loss is None:
+            return
+        if math.isfinite(loss):
+            self._remember(model)
+            return
+        step = len(self._watch.seen.steps)
+        found = self._in_input(columns, step) or self._in_layers(model, data, step)
+        if found is None:
+            found = BadBirth(step=step, what="loss", name=calls[-1].name if calls else "loss", site=calls[-1].site if calls else None)
+        bad = [row for call in calls for row, value in enumerate(call.row_losses) if not math.isfinite(value)]
+        found.rows = found.rows or sorted(set(bad))
+        labels = next((call.row_labels for call in calls if call.row_labels), None)
+        if labels and found.rows and max(found.rows) < len(labels):
+            found.row_labels = [labels[row] for row in found.rows]
+            found.finite_row_labels = [label for row, label in enumerate(labels) if row not in set(found.rows)]
+        self._watch.seen.births.append(found)
+
+    def _remember(self, model: Any) -> None:
+        start = self._watch.steps.start
+        if start is None or sum(int(np.prod(variable.shape)) for variable in start.variables) > _WEIGHTS:
+            return
+        self._before = [(variable, np.array(variable.numpy())) for variable in start.variables]
+
+    def _in_input(self, columns: dict[str, Any], step: int) -> BadBirth | None:
+        for name, value in columns.items():
+            data = tensors.array(value)
+            rows = tensors.bad_rows(data) if data is not None and data.dtype.kind == "f" else []
+            if rows:
+                where = self._watch.data.current.facts.site if self._watch.data.current is not None else None
+                return BadBirth(step=step, what="input", name=name, rows=rows, site=where or self._watch.seen.sites.get("fit"))
+        return None
+
+    def _in_layers(self, model: Any, data: Any, step: int) -> BadBirth | None:
+        """The step again, eagerly and with the weights that it had: the first layer that makes something not finite of what is."""
+        watch = self._watch
+        start = watch.steps.start
+        if watch.steps.original is None or start is None:
+            return None
+        found: list[tuple[Any, Any]] = []
+        frozen = Frozen(model)
+        with watch.session.paused(), frozen.held():
+            if self._before is None:
+                start.put()
+            for variable, value in self._before or ():
+                variable.assign(value)
+            bad = next((variable for variable in model.trainable_variables if not np.isfinite(numpy_of(variable)).all()), None)
+            if bad is not None:
+                return BadBirth(step=step, what="weight", name=str(bad.name), site=watch.seen.sites.get("fit"))
+            try:
+                with patched(watch.keras.layers.Layer, "__call__", lambda original: _looking(original, found)), \
+                        recording(watch.keras, stop=True):
+                    watch.steps.original(data)
+            except Stop:
+                pass
+        if not found:
+            return None
+        layer, output = found[0]
+        rows = tensors.bad_rows(numpy_of(output))
+        place = watch.compiles.place_of(layer)
+        return BadBirth(step=step, what="activation", name=f"{layer.name} ({type(layer).__name__})", rows=rows,
+                        site=site(place) or watch.seen.sites.get("model"))
+
+
+def _looking(original: Any, found: list[tuple[Any, Any]]) -> Any:
+    import tensorflow as tf
+
+    def wrapped(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        output = original(layer, *args, **kwargs)
+        given = [value for value in tf.nest.flatten([args, kwargs]) if tf.is_tensor(value)]
+        made = [value for value in tf.nest.flatten(output) if tf.is_tensor(value)]
+        if not found and all(_finite(value) for value in given):
+            bad = next((value for value in made if not _finite(value)), None)
+            if bad is not None:
+                found.append((layer, bad))
+        return output
+
+    return wrapped
+
+
+def _finite(value: Any) -> bool:
+    return not value.dtype.is_floating or bool(np.isfinite(numpy_of(value)).all())

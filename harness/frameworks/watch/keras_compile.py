@@ -1,0 +1,193 @@
+"""What `compile` was given: the optimizer and its rate, the losses, and where that stands in the script."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import LossCall, OptimizerFacts, Site
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_CLASSES = {
+    "SparseCategoricalCrossentropy": "sparse_categorical", "CategoricalCrossentropy": "categorical", "BinaryCrossentropy": "bce",
+    "BinaryFocalCrossentropy": "bce", "CategoricalFocalCrossentropy": "categorical", "MeanSquaredError": "mse", "MeanAbsoluteError": "l1",
+    "Huber": "l1", "LogCosh": "l1", "KLDivergence": "kl", "Hinge": "hinge", "SquaredHinge": "hinge", "CategoricalHinge": "hinge",
+}
+_FUNCTIONS = {
+    "sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical", "binary_crossentropy": "bce",
+    "binary_focal_crossentropy": "bce", "mean_squared_error": "mse", "mse": "mse", "mean_absolute_error": "l1", "mae": "l1", "huber": "l1",
+    "log_cosh": "l1", "kl_divergence": "kl", "hinge": "hinge",
+}
+_REDUCTIONS = {"auto": "mean", "sum_over_batch_size": "mean", "mean": "mean", "mean_with_sample_weight": "mean", "sum": "sum",
+               "none": "none", "None": "none"}
+_CROSS_ENTROPIES = ("sparse_categorical", "categorical", "bce")
+
+
+@dataclass
+class Compiled:
+    """The arguments of one `compile` call."""
+
+    place: Place | None
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+class Compiles:
+    """Wraps `Model.compile` and the constructors of layers, losses and optimizers."""
+
+    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+        self._watch = watch
+        self._keras = keras
+        self._compiled: dict[int, Compiled] = {}
+        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._rates: dict[int, bool] = {}
+
+    def attach(self) -> None:
+        patches = self._watch.session.patches
+        patches.replace(self._keras.Model, "compile", self._wrap_compile)
+        optimizer = self._keras.optimizers.Optimizer
+        inner = next(cls for cls in optimizer.__mro__ if "__init__" in vars(cls))
+        patches.replace(self._keras.layers.Layer, "__init__", self._wrap_init)
+        patches.replace(self._keras.losses.Loss, "__init__", self._wrap_init)
+        patches.replace(inner, "__init__", self._wrap_init)
+        for name in ("Adam", "SGD", "RMSprop", "AdamW", "Adagrad", "Adadelta", "Adamax", "Nadam", "Ftrl", "Lion"):
+            cls = getattr(self._keras.optimizers, name, None)
+            if cls is not None and "__init__" in vars(cls):
+                patches.replace(cls, "__init__", self._wrap_optimizer)
+
+    def _wrap_init(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active and id(made) not in self._places:
+                # Kept alive with its place, so that no other object comes to have its id.
+                self._places[id(made)] = (made, session.sites.place(skip=made))
+            original(made, *args, **kwargs)
+
+        return __init__
+
+    def _wrap_optimizer(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active:
+                place = session.sites.place(skip=made)
+                self._places[id(made)] = (made, place)
+                self._rates[id(made)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
+                if place is not None:
+                    session.site("optimizer", site(place))
+            original(made, *args, **kwargs)
+
+        return __init__
+
+    def _wrap_compile(self, original: Any) -> Any:
+        session = self._watch.session
+        signature = inspect.signature(original)
+
+        def compile_(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active:
+                session.safely("compile", self._note, signature, model, args, kwargs)
+            return original(model, *args, **kwargs)
+
+        return compile_
+
+    def _note(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
+        given = signature.bind(model, *args, **kwargs).arguments
+        known = Compiled(self._watch.session.sites.place(), {**given, **given.get("kwargs", {})})
+        self._compiled[id(model)] = known
+        self._watch.session.observation.sites.pop("compile", None)  # a model that is compiled again trains as said last
+        self._watch.session.site("compile", site(known.place))
+
+    def of(self, model: Any) -> Compiled:
+        """What a model was compiled with."""
+        return self._compiled.get(id(model), Compiled(None))
+
+    def place_of(self, made: Any) -> Place | None:
+        """Where a layer, model, loss or optimizer was made."""
+        found = self._places.get(id(made))
+        return found[1] if found is not None and found[0] is made else None
+
+    # Facts
+
+    def loss(self, model: Any, loss: Any, step: int) -> LossCall:
+        """Facts of a loss object that need no values."""
+        given = self.of(model).arguments.get("loss")
+        function = getattr(loss, "fn", None)
+        name = _CLASSES.get(type(loss).__name__) or _FUNCTIONS.get(getattr(function, "__name__", ""), "other")
+        options = dict(getattr(loss, "_fn_kwargs", None) or {})
+        if not isinstance(getattr(loss, "fn", None), type(None)) and name != "other" and "from_logits" not in options:
+            options["from_logits"] = getattr(loss, "from_logits", False)
+        made, compiled, fit = self.place_of(loss), self.of(model).place, self._watch.seen.sites.get("fit")
+        parts = list(given.values()) if isinstance(given, dict) else list(given) if isinstance(given, list | tuple) else [given]
+        own = any(part is loss for part in parts)
+        named = not own and any(isinstance(part, str) for part in parts)
+        # Keras (or transformers) made it itself while `fit` ran, of what `compile` was told.
+        inside_library = made is None or not (own or fit is None or made[1] != fit.line)
+        return LossCall(
+            name=name, from_logits=bool(options.get("from_logits")) if name in _CROSS_ENTROPIES else None, by_name=named,
+            reduction=_REDUCTIONS.get(str(getattr(loss, "reduction", "mean")), "mean"), step=step,
+            smoothing=float(options.get("label_smoothing") or 0.0), ignore_index=options.get("ignore_class"),
+            site=self.keyword(site(compiled), "loss") if inside_library or named else site(made))
+
+    @staticmethod
+    def keyword(found: Site | None, name: str) -> Site | None:
+        """The line of a call's keyword, where a call spans several lines."""
+        if found is None:
+            return None
+        try:
+            tree = ast.parse(Path(found.file).read_text(encoding="utf-8"))
+        except (OSError, SyntaxError, ValueError):
+            return found
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and node.lineno <= found.line <= (node.end_lineno or node.lineno):
+                for keyword in node.keywords:
+                    if keyword.arg == name and keyword.value.lineno != found.line:
+                        return site((found.file, keyword.value.lineno, found.function))
+        return found
+
+    def optimizer(self, model: Any, optimizer: Any) -> OptimizerFacts:
+        """Facts of the optimizer that is about to step."""
+        given = self.of(model).arguments.get("optimizer", "rmsprop")
+        inner = getattr(optimizer, "inner_optimizer", optimizer)
+        rate = rate_of(inner)
+        by_name = isinstance(given, str)
+        place = self.of(model).place if by_name else self.place_of(inner) or self.of(model).place
+        facts = OptimizerFacts(
+            kind=type(inner).__name__, learning_rate=rate, learning_rates=[rate] if rate is not None else [], by_name=by_name,
+            rate_given=False if by_name else self._rates.get(id(inner)), scheduled=schedule_of(inner) is not None,
+            momentum=_number(getattr(inner, "momentum", getattr(inner, "beta_1", None))),
+            weight_decay=_number(getattr(inner, "weight_decay", None)),
+            clipping=next((_number(value) for name in ("clipnorm", "global_clipnorm", "clipvalue")
+                           if (value := getattr(inner, name, None))), None))
+        facts.site = self.keyword(site(place), "optimizer") if by_name else site(place)
+        if facts.site is not None:
+            self._watch.seen.sites["optimizer"] = facts.site
+        return facts
+
+
+def schedule_of(optimizer: Any) -> Any:
+    """The schedule of an optimizer's rate, None where it is a number."""
+    given = getattr(optimizer, "_learning_rate", None)
+    return given if callable(given) and hasattr(given, "get_config") else None
+
+
+def rate_of(optimizer: Any) -> float | None:
+    """The learning rate; of a schedule its highest over the first thousand steps."""
+    schedule = schedule_of(optimizer)
+    if schedule is not None:
+        return max(float(schedule(step)) for step in (0, 1, 3, 10, 30, 100, 300, 1000))
+    return _number(getattr(optimizer, "learning_rate", None))
+
+
+def _number(value: Any) -> float | None:
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    try:
+        return None if value is None or isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,138 @@
+"""Evaluations of Keras models: `evaluate`, `predict`, and metrics of other packages."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from harness.checks.observation import MetricFacts
+from harness.frameworks.watch import torch_evaluation
+from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_trace import numpy_of
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_METRICS = 20
+_BATCHES = 4
+_CLASSES = 1000
+
+
+class Evaluations:
+    """Wraps `evaluate` and `predict`. Test steps are told by the function that Keras builds for them."""
+
+    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+        self._watch = watch
+        self._keras = keras
+        self._seen = watch.seen.evaluation
+        self._predicted: Counter[int] = Counter()
+        self._referenced: Counter[int] = Counter()
+        self._after_training = False
+
+    def attach(self) -> None:
+        session = self._watch.session
+        session.patches.replace(self._keras.Model, "evaluate", self._wrap_evaluate)
+        session.patches.replace(self._keras.Model, "predict", self._wrap_predict)
+        # Where PyTorch is imported as well, its watcher sees these calls, which are the same for both.
+        calls = torch_evaluation.Evaluations(cast("Any", self._watch))
+        session.when_imported("evaluate.module", lambda module: None if "torch" in sys.modules else calls._hook_evaluate(module))
+        session.when_imported("sklearn.metrics", lambda module: None if "torch" in sys.modules else calls._hook_sklearn(module))
+
+    def _wrap_evaluate(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def evaluate(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if not session.active:
+                return original(model, *args, **kwargs)
+            session.safely("evaluate", self._begin)
+            self._predicted, self._referenced = Counter(), Counter()
+            result = original(model, *args, **kwargs)
+            session.safely("evaluate", self._end, model, result)
+            return result
+
+        return evaluate
+
+    def _begin(self) -> None:
+        place = self._watch.session.sites.here()
+        if self._seen.site is None:
+            self._seen.site = place
+        if place is not None and ".fit(" not in place.source:
+            self._watch.seen.sites["evaluation"] = place
+        self._after_training = bool(self._watch.seen.steps)
+        if self._watch.seen.steps:
+            self._watch.session.reach("evaluation")
+
+    def _end(self, model: Any, result: Any) -> None:
+        if isinstance(result, dict):
+            values = result
+        elif hasattr(model, "get_metrics_result"):  # Keras 3 puts all compiled metrics under one name in `metrics_names`
+            values = {name: np.asarray(value) for name, value in model.get_metrics_result().items()}
+        else:
+            values = dict(zip(model.metrics_names, result if isinstance(result, list | tuple) else [result], strict=False))
+        facts = MetricFacts(name="evaluate", site=self._seen.site, predicted_counts=_texts(self._predicted),
+                            reference_counts=_texts(self._referenced),
+                            values={("accuracy" if name == "acc" else str(name)): float(value) for name, value in values.items()
+                                    if np.ndim(value) == 0})
+        if len(self._seen.metrics) < _METRICS:
+            self._seen.metrics.append(facts)
+
+    def about_to_test(self) -> None:
+        """A test step begins. Raises `Enough` where the watching has taken all its time."""
+        session = self._watch.session
+        if session.watched_seconds > 2 * session.budget.seconds:
+            session.enough("time")
+
+    def tested(self, seen: dict[str, Any]) -> None:
+        """A test step is over: count what it predicted."""
+        self._seen.forwards += 1
+        watch = self._watch
+        if len(watch.seen.eval_batches) < _BATCHES:
+            from harness.frameworks.watch.keras_data import columns_of
+
+            watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
+        if len(seen["losses"]) != 1:
+            return
+        true, pred = numpy_of(seen["losses"][0].get("true")), numpy_of(seen["losses"][0].get("pred"))
+        call = watch.seen.loss_calls[-1] if watch.seen.loss_calls else None
+        labels = class_ids(true, limit=1 << 20)
+        found = classes_of(pred, call.name if call else "", logits=bool(call and call.from_logits))
+        if labels is not None and found is not None and len(labels) == len(found):
+            self._predicted.update(found)
+            self._referenced.update(labels)
+
+    def _wrap_predict(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def predict(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active and self._watch.seen.steps:
+                session.safely("predict", self._begin)
+                self._seen.forwards += 1
+            return original(model, *args, **kwargs)
+
+        return predict
+
+    def may_end(self) -> None:
+        """All steps were watched and training begins again. Raises `Enough` where an evaluation has been seen."""
+        if self._after_training:
+            self._watch.session.enough("enough steps")
+
+    def finish(self) -> None:
+        """Nothing is open."""
+
+
+def classes_of(pred: Any, loss: str, *, logits: bool) -> list[int] | None:
+    """Class ids that outputs stand for, `float[rows, classes]` or, of a binary loss, `float[rows]` or `float[rows, 1]`."""
+    if not isinstance(pred, np.ndarray) or pred.dtype.kind != "f":
+        return None
+    if loss in ("sparse_categorical", "categorical") and pred.ndim == 2 and 1 < pred.shape[1] <= _CLASSES:
+        return [int(found) for found in pred.argmax(1)]
+    if loss == "bce" and pred.size == len(pred):
+        return [int(found) for found in pred.reshape(-1) > (0.0 if logits else 0.5)]
+    return None
+
+
+def _texts(counted: Counter[int]) -> dict[str, int]:
+    return {str(label): number for label, number in sorted(counted.items())}

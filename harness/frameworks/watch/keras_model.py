@@ -1,0 +1,210 @@
+"""The Keras model that is trained: what it is, its weights, its last layer, what the first step did to it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_state import Start
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_PARAMETERS = 600
+_STOCHASTIC = ("Dropout", "GaussianNoise", "AlphaDropout", "Random", "SpatialDropout")
+# Layers that shape or cut what the layer before them made.
+_PASSING = ("Dropout", "Flatten", "Reshape", "Permute", "InputLayer", "Identity", "Lambda", "Rescaling")
+
+
+class Models:
+    """Hooks loading only; it is told what happens by the other parts."""
+
+    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+        self._watch = watch
+        self._keras = keras
+        self._loaded: set[int] = set()
+        self._ids: list[int] = []
+
+    def attach(self) -> None:
+        session = self._watch.session
+        session.patches.replace(self._keras.Model, "load_weights", self._wrap_load)
+        session.when_imported("transformers.modeling_tf_utils", self._hook_transformers)
+
+    def _wrap_load(self, original: Any) -> Any:
+        def load_weights(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._watch.session.active:
+                self._loaded.add(id(model))
+            return original(model, *args, **kwargs)
+
+        return load_weights
+
+    def _hook_transformers(self, module: Any) -> None:
+        session = self._watch.session
+
+        def wrap(original: Any) -> Any:
+            def from_pretrained(cls: Any, *args: Any, **kwargs: Any) -> Any:
+                made = original(cls, *args, **kwargs)
+                if session.active:
+                    self._loaded.add(id(made[0] if isinstance(made, tuple) else made))
+                return made
+
+            return from_pretrained
+
+        session.patches.replace(module.TFPreTrainedModel, "from_pretrained", wrap)
+
+    def describe(self, model: Any) -> ModelFacts:
+        """What can be said before the first step."""
+        watch = self._watch
+        seen = ModelFacts(kind=type(model).__name__, training_mode=True, site=site(watch.compiles.place_of(model)))
+        if seen.site is not None:
+            watch.seen.sites["model"] = seen.site
+        seen.accepts = _accepted(model)
+        layers = flat_layers(model)
+        kinds = [type(layer).__name__ for layer in layers]
+        seen.has_batch_norm = any("BatchNormalization" in kind for kind in kinds)
+        seen.stochastic = seen.has_batch_norm or any(kind.startswith(_STOCHASTIC) and _active(layer)
+                                                     for kind, layer in zip(kinds, layers, strict=True))
+        loaded = [layer for layer in (model, *_inner(model)) if id(layer) in self._loaded]
+        seen.pretrained = bool(loaded)
+        last = last_layer(layers)
+        if last is not None:
+            covered = {id(layer) for part in loaded for layer in flat_layers(part)}
+            # Whether the head of a loaded model was in its file is not known here.
+            seen.fresh_head = True if id(last) not in covered else None
+            name = getattr(getattr(last, "activation", None), "__name__", None)
+            seen.final_activation = name or {"Softmax": "softmax", "ReLU": "relu"}.get(type(last).__name__)
+            place = watch.compiles.place_of(last)
+            if place is not None and id(last) not in covered:
+                watch.seen.sites["output"] = site(place)  # type: ignore[assignment]
+            if getattr(last, "units", None) is not None:
+                seen.final_units = int(last.units)
+        config = getattr(model, "config", None)
+        seen.num_labels = getattr(config, "num_labels", None)
+        seen.problem_type = getattr(config, "problem_type", None)
+        seen.vocabulary = getattr(config, "vocab_size", None)
+        seen.positions = getattr(config, "max_position_embeddings", None)
+        if config is None or seen.vocabulary is None:
+            table = next((layer for layer in layers if type(layer).__name__ == "Embedding"), None)
+            seen.vocabulary = int(table.input_dim) if table is not None else None
+        watch.seen.model = seen
+        return seen
+
+    def weights(self, model: Any) -> None:
+        """The weights, once the model is built: all that layers made to be trained, frozen ones too."""
+        seen = self._watch.seen.model
+        if seen is None or seen.parameters:
+            return
+        trainable = {id(weight) for weight in model.trainable_variables}
+        found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
+        self._ids = list(found)[:_PARAMETERS]
+        seen.parameters = [ParameterFacts(name=name_of(weight), size=_size(weight), trainable=key in trainable,
+                                          in_optimizer=key in trainable, used=None if key in trainable else True)
+                           for key, weight in list(found.items())[:_PARAMETERS]]
+
+    def gradients(self, sources: list[int], norms: list[float]) -> None:
+        """Gradient norms of the first step, by the ids of the weights they are of; negative where none arrived."""
+        seen = self._watch.seen.model
+        known = dict(zip(sources, norms, strict=False))
+        for key, facts in zip(self._ids, seen.parameters if seen is not None else [], strict=False):
+            norm = known.get(key)
+            if norm is not None and norm >= 0:
+                facts.gradient_norm, facts.used = norm, True
+            elif norm is not None and math.isnan(norm):
+                facts.gradient_norm, facts.bad, facts.used = norm, True, True
+
+    def stepped(self, start: Start | None) -> None:
+        """What the first step did to each weight."""
+        seen = self._watch.seen.model
+        if seen is None or start is None:
+            return
+        changes = start.changes()
+        for key, facts in zip(self._ids, seen.parameters, strict=False):
+            if key in changes:
+                facts.moved, facts.update_ratio, facts.bad = changes[key]
+
+    def ended(self, start: Start | None) -> None:
+        """Weights that are no numbers any more."""
+        seen = self._watch.seen.model
+        changes = start.changes() if start is not None else {}
+        for key, facts in zip(self._ids, seen.parameters if seen is not None else [], strict=False):
+            facts.bad = facts.bad or changes.get(key, (False, None, False))[2]
+
+
+def task_of(call: LossCall | None, model: ModelFacts) -> tuple[Any, int | None]:
+    """The task and its number of classes, from the loss and what it is given."""
+    if call is None or call.inputs is None or not call.inputs.shape:
+        return ("other", None) if call is not None else (None, None)
+    shape = call.inputs.shape
+    if call.name in ("mse", "l1"):
+        return "regression", None
+    if call.name == "bce":
+        many = len(shape) > 1 and shape[-1] > 1
+        return ("multilabel" if many else "classification"), (shape[-1] if many else 2)
+    if call.name in ("sparse_categorical", "categorical"):
+        return ("language" if shape[-1] == model.vocabulary and len(shape) > 2 else "classification"), int(shape[-1])
+    return "other", None
+
+
+def flat_layers(model: Any) -> list[Any]:
+    """The layers that hold no others, in the model's order."""
+    inner = getattr(model, "layers", None)
+    if not inner:
+        subs: Any = (getattr(model, "_flatten_layers", None) or (lambda **_: []))(include_self=False, recursive=False)
+        inner = [layer for layer in subs if layer is not model]
+    if not inner:
+        return [model]
+    return [found for layer in inner for found in ([layer] if layer is model else flat_layers(layer))]
+
+
+def own_weights(model: Any) -> list[Any]:
+    """Weights that layers made to be trained, whether or not they are frozen now."""
+    found: dict[int, Any] = {}
+    for layer in (*_inner(model), model):
+        for name in ("_trainable_weights", "_trainable_variables"):
+            for weight in getattr(layer, name, None) or ():
+                found[id(weight)] = weight
+    for weight in model.trainable_variables:
+        found.setdefault(id(weight), weight)
+    return list(found.values())
+
+
+def _inner(model: Any) -> list[Any]:
+    if not hasattr(model, "_flatten_layers"):
+        return []
+    return [layer for layer in model._flatten_layers() if layer is not model]
+
+
+def last_layer(layers: list[Any]) -> Any:
+    """The last layer that computes."""
+    return next((layer for layer in reversed(layers) if not type(layer).__name__.startswith(_PASSING)), None)
+
+
+def name_of(weight: Any) -> str:
+    """A weight's name with its layers, without TensorFlow's suffix."""
+    return str(getattr(weight, "path", None) or weight.name).removesuffix(":0").replace("/", ".")
+
+
+def _size(weight: Any) -> int:
+    total = 1
+    for size in weight.shape:
+        total *= int(size or 1)
+    return total
+
+
+def _active(layer: Any) -> bool:
+    rate = getattr(layer, "rate", None)
+    return rate is None or not isinstance(rate, int | float) or rate > 0
+
+
+def _accepted(model: Any) -> list[str]:
+    try:
+        names = [name for name, parameter in inspect.signature(model.call).parameters.items()
+                 if parameter.kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)]
+    except (TypeError, ValueError):
+        return []
+    if names[:1] in (["inputs"], ["x"]):
+        return [str(name) for name in getattr(model, "input_names", None) or []]
+    return [name for name in names if name not in ("self", "training")]

@@ -1,0 +1,263 @@
+"""Training steps: the functions that Keras builds for them, watched, and what each step says."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import LossCall, StepFacts
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.keras_compile import rate_of
+from harness.frameworks.watch.keras_model import flat_layers, task_of
+from harness.frameworks.watch.keras_state import Start
+from harness.frameworks.watch.keras_trace import KEY, Recording, numpy_of, watched
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_CALLS = 60
+_ROWS = 64
+_LABELS = 256
+_WEIGHTS = 100_000_000
+
+
+@dataclass
+class Traced:
+    """What one tracing of a step showed that does not change from call to call."""
+
+    sources: list[list[int]] = field(default_factory=list)
+    losses: list[tuple[Any, str | None, bool]] = field(default_factory=list)
+    models: list[Any] = field(default_factory=list)
+
+
+class Steps:
+    """Wraps `make_train_function` and `make_test_function`; KEY's part of a step's logs is read here."""
+
+    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+        self._watch = watch
+        self._keras = keras
+        self._traced: dict[str, Traced] = {"train": Traced(), "test": Traced()}
+        self._last: float | None = None
+        self.model: Any = None
+        self.original: Any = None
+        self.inner: Any = None
+        self.spec: Any = None
+        self.start: Start | None = None
+        self.groups: set[frozenset[int]] = set()
+        self._rates: list[float] = []
+
+    def attach(self) -> None:
+        patches = self._watch.session.patches
+        patches.replace(self._keras.Model, "make_train_function", lambda original: self._wrap_make(original, "train"))
+        patches.replace(self._keras.Model, "make_test_function", lambda original: self._wrap_make(original, "test"))
+
+    def _wrap_make(self, original: Any, phase: str) -> Any:
+        session = self._watch.session
+
+        def make(model: Any, *args: Any, **kwargs: Any) -> Any:
+            slot = f"{phase}_function"
+            kept = getattr(model, slot, None)
+            forced = bool(args and args[0]) or kwargs.get("force")
+            if not session.active or (getattr(kept, "__zoo__", False) and not forced):
+                return original(model, *args, **kwargs) if not session.active else kept
+            session.safely("watching a step", self._watch_step, model, phase)
+            built = original(model, *args, **kwargs)
+            inner = getattr(model, slot, None) or built
+            function = self._around(model, inner, phase)
+            setattr(model, slot, function)
+            return function
+
+        return make
+
+    def _watch_step(self, model: Any, phase: str) -> None:
+        name = f"{phase}_step"
+        step = getattr(model, name)
+        if hasattr(step, "__watched__"):
+            return
+        if phase == "train":
+            self.model, self.original = model, step
+        own = name in vars(model)
+        before = vars(model).get(name)
+        made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault)
+        object.__setattr__(model, name, made)
+
+        def undo() -> None:
+            if own:
+                object.__setattr__(model, name, before)
+            elif name in vars(model):
+                object.__delattr__(model, name)
+
+        self._watch.session.patches.calling(undo)
+
+    def _tell(self, phase: str, record: Recording) -> None:
+        """A step was traced (or, run eagerly, was executed)."""
+        used = record.used()
+        self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
+                                     [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models))
+
+    def _built(self, model: Any) -> None:
+        """A forward pass has been traced, so the model's weights are there, and no step has changed them."""
+        if self.start is not None or model is not self.model:
+            return
+        self._watch.session.safely("the first weights", self._begin, model)
+
+    def _begin(self, model: Any) -> None:
+        import tensorflow as tf
+
+        with tf.init_scope():
+            if sum(int(np.prod(weight.shape)) for weight in model.trainable_variables) <= _WEIGHTS:
+                self.start = Start(model)
+            self._watch.models.weights(model)
+
+    def _around(self, model: Any, inner: Any, phase: str) -> Any:
+        """The function that Keras calls for every step."""
+        watch, session = self._watch, self._watch.session
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            looking = session.active
+            if looking and phase == "train":
+                if self.inner is not inner:
+                    self.inner, self.spec = inner, getattr(args[0], "element_spec", None) if args else None
+                session.safely("a step", self._prepare, model)
+            elif looking:
+                watch.evaluations.about_to_test()
+            logs = inner(*args, **kwargs)
+            seen = None
+            if isinstance(logs, dict) and KEY in logs:
+                logs = dict(logs)
+                seen = logs.pop(KEY)
+            if looking and seen is not None:
+                if phase == "train":
+                    session.safely("a step", self._stepped, model, seen)
+                    watch.stepped(model)
+                else:
+                    session.safely("an evaluation", watch.evaluations.tested, seen)
+            return logs
+
+        function.__zoo__ = True  # type: ignore[attr-defined]
+        return function
+
+    def _prepare(self, model: Any) -> None:
+        watch = self._watch
+        if self.model is not model:
+            step = getattr(getattr(model, "train_step", None), "__watched__", None)
+            self.model, self.original, self.start = model, step, None
+        watch.session.reach("batch")
+        if watch.seen.model is None:
+            watch.models.describe(model)
+        if self.start is None and _complete(model):
+            self._begin(model)
+        if watch.seen.optimizer is None and getattr(model, "optimizer", None) is not None:
+            watch.seen.optimizer = watch.compiles.optimizer(model, model.optimizer)
+
+    def _stepped(self, model: Any, seen: dict[str, Any]) -> None:
+        watch, traced = self._watch, self._traced["train"]
+        for stage in ("forward", "loss", "backward", "step"):
+            watch.session.reach(stage)
+        watch.session.training_begins()
+        if not watch.in_full:
+            return
+        first = not watch.seen.steps
+        number = len(watch.seen.steps) + 1
+        columns, labels = watch.data.came(seen["data"])
+        calls = self._losses(model, seen, traced, number)
+        norms = [numpy_of(group) for group in seen["norms"]]
+        for ids in traced.sources:
+            self.groups.add(frozenset(ids))
+        targets = [float(numpy_of(target)) for target in seen["targets"]]
+        scale = _loss_scale(model)
+        loss = sum(targets) / scale if targets else (calls[-1].value if calls else None)
+        now = time.perf_counter()
+        squares = [float(np.square(group[group >= 0].astype(np.float64)).sum()) if np.isfinite(group).all() else math.nan
+                   for group in norms]
+        rate = rate_of(getattr(model.optimizer, "inner_optimizer", model.optimizer)) if getattr(model, "optimizer", None) else None
+        if rate is not None:
+            self._rates.append(rate)
+        watch.seen.steps.append(StepFacts(
+            step=number, loss=loss, backwards=len(targets), learning_rate=rate, labels=(labels or [])[:_LABELS] or None,
+            gradient_norm=sum(squares) ** 0.5 / scale if squares else None, seconds=None if self._last is None else now - self._last))
+        self._last = now
+        if first:
+            for ids, group in zip(traced.sources, norms, strict=False):
+                watch.models.gradients(ids, [float(norm) / (scale if norm >= 0 else 1) for norm in group])
+            watch.models.stepped(self.start)
+            if watch.seen.optimizer is not None:
+                watch.seen.optimizer.held, watch.seen.optimizer.foreign = len(model.trainable_variables), 0
+            self._first(calls)
+        watch.seen.models_stepped = max(watch.seen.models_stepped, _disjoint(self.groups), 1)
+        watch.births.look(model, seen["data"], columns, loss, calls)
+        watch.probes.offer(seen["data"], labels, scale)
+
+    def _losses(self, model: Any, seen: dict[str, Any], traced: Traced, number: int) -> list[LossCall]:
+        """Facts of the step's loss calls."""
+        watch, found = self._watch, []
+        for (loss, activation, weighted), parts in zip(traced.losses, seen["losses"], strict=False):
+            call = watch.compiles.loss(model, loss, number)
+            call.weighted = watch.weighted or (weighted and call.name in ("sparse_categorical", "categorical", "bce"))
+            true, pred, rows = (numpy_of(parts.get(name)) for name in ("true", "pred", "rows"))
+            call.inputs, call.target = tensors.facts(pred), tensors.facts(true)
+            call.softmaxed_in_model = None if activation is None else activation in ("softmax", "sigmoid")
+            value = numpy_of(parts.get("value"))
+            call.value = float(np.mean(value)) if value is not None and np.size(value) else None
+            if isinstance(rows, np.ndarray) and rows.ndim and (number == 1 or not np.isfinite(rows).all()):
+                from harness.frameworks.watch.keras_data import class_ids
+
+                each = rows.reshape(len(rows), -1).mean(1)[:_ROWS]
+                call.row_losses = [float(value) for value in each]
+                call.row_labels = (class_ids(true) or [])[:_ROWS]
+            if call.site is not None:
+                watch.seen.sites.setdefault("loss", call.site)
+            found.append(call)
+            if activation is not None and watch.seen.model is not None and not watch.seen.model.final_activation:
+                watch.seen.model.final_activation = activation
+            if len(watch.seen.loss_calls) < _CALLS:
+                watch.seen.loss_calls.append(call)
+        return found
+
+    def _first(self, calls: list[LossCall]) -> None:
+        seen, model = self._watch.seen, self._watch.seen.model
+        if model is None or not calls:
+            return
+        model.output = calls[-1].inputs
+        shape = model.output.shape if model.output is not None else ()
+        if shape and len(calls) == 1:
+            model.final_units = int(shape[-1]) if len(shape) > 1 else 1
+        seen.task, seen.classes = task_of(calls[-1], model)
+
+    def finish(self) -> None:
+        """Whether a schedule or a callback changed the rate."""
+        optimizer = self._watch.seen.optimizer
+        if optimizer is not None and len(set(self._rates)) > 1:
+            optimizer.scheduled = True
+        self._watch.models.ended(self.start)
+
+
+def _complete(model: Any) -> bool:
+    """Whether all of a model's weights are there; a layer of it may still wait for its first input."""
+    try:
+        return bool(model.built) and all(layer.built for layer in flat_layers(model)) and model.trainable_variables is not None
+    except (ValueError, AttributeError):
+        return False
+
+
+def _disjoint(groups: set[frozenset[int]]) -> int:
+    """How many models step: sets of weights that have none in common."""
+    kept: list[frozenset[int]] = []
+    for group in sorted(groups, key=len):
+        if group and not any(group & other for other in kept):
+            kept.append(group)
+    return len(kept)
+
+
+def _loss_scale(model: Any) -> float:
+    """By what mixed precision multiplies the loss that goes backward; 1 elsewhere."""
+    optimizer = getattr(model, "optimizer", None)
+    for name in ("dynamic_scale", "loss_scale"):
+        value = getattr(optimizer, name, None)
+        if value is not None and not callable(value):
+            return float(numpy_of(value)) or 1.0
+    return 1.0

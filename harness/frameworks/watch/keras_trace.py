@@ -1,0 +1,292 @@
+"""What happens inside one Keras step: losses and what they compare, the tape's target, gradients, the models' outputs.
+
+`train_step` is traced into a graph, so Python cannot watch it run. The traced function is given more outputs instead, which leave with
+the step's logs and are taken out before Keras sees them. Nothing is added to the graph before the step itself is complete: seeds of
+TensorFlow's random operations depend on how many there are before them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+KEY = "__watched__"
+_WIDE = 200_000
+_ROWS = 4
+# Operations through which a result is looked at.
+_THROUGH = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "IdentityN", "StopGradient", "CheckNumerics")
+_ACTIVATIONS = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Relu6": "relu"}
+
+
+class Stop(Exception):
+    """Ends a step before its gradient is taken."""
+
+
+@dataclass
+class LossSeen:
+    """A call of a loss object: what it compared, what it gave. `inside`: within a model's own forward pass."""
+
+    loss: Any
+    true: Any
+    pred: Any
+    inside: bool
+    weighted: bool
+    rows: Any = None
+    value: Any = None
+    activation: str | None = None
+
+    @property
+    def dummy(self) -> bool:
+        """The stand-in of transformers for the loss that a model computes itself."""
+        return "dummy_loss" in (getattr(getattr(self.loss, "fn", None), "__name__", ""), type(self.loss).__name__)
+
+
+@dataclass
+class Recording:
+    """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call."""
+
+    targets: list[Any] = field(default_factory=list)
+    sources: list[list[Any]] = field(default_factory=list)
+    gradients: list[list[Any]] = field(default_factory=list)
+    losses: list[LossSeen] = field(default_factory=list)
+    outputs: list[Any] = field(default_factory=list)
+    models: list[Any] = field(default_factory=list)
+    depth: int = 0
+
+    def used(self) -> list[LossSeen]:
+        """The losses that count: those given to `compile` (or called by the step), else the model's own."""
+        real = [seen for seen in self.losses if not seen.dummy]
+        return [seen for seen in real if not seen.inside] or real
+
+
+@contextlib.contextmanager
+def patched(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """`owner.name` replaced by `make(original)` while inside."""
+    before = vars(owner).get(name)
+    original = getattr(owner, name)
+    setattr(owner, name, functools.update_wrapper(make(original), original))
+    try:
+        yield
+    finally:
+        if before is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
+
+
+@contextlib.contextmanager
+def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_forward: Callable[[], None] | None = None,
+              on_fault: Callable[[str, Exception], None] | None = None) -> Iterator[Recording]:
+    """Record what happens inside. `evaluating`: models run in inference mode whatever they are told; `stop`: end before the gradient.
+
+    `on_fault` is told of an exception and the stage that it came out of: Keras strips the frames that would say so.
+    """
+    import tensorflow as tf
+
+    record = Recording()
+    patches = _Patches(record, evaluating, stop, on_forward, on_fault)
+    wrapper = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
+    with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
+            patched(wrapper, "call", patches.row_call), patched(keras.Model, "__call__", patches.model_call), \
+            patched(keras.Model, "compute_metrics", patches.metrics_call):
+        yield record
+
+
+class _Patches:
+    """What stands in for the methods that are recorded."""
+
+    def __init__(self, record: Recording, evaluating: bool, stop: bool, on_forward: Callable[[], None] | None,
+                 on_fault: Callable[[str, Exception], None] | None) -> None:
+        self._record, self._evaluating, self._stop = record, evaluating, stop
+        self._on_forward, self._on_fault = on_forward, on_fault
+        self._stack: list[LossSeen] = []
+
+    def gradient(self, original: Any) -> Any:
+        import tensorflow as tf
+
+        def wrapped(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            self._record.targets.append(target)
+            if self._on_forward is not None:
+                self._on_forward()
+            if self._stop:
+                raise Stop
+            found = original(tape, target, sources, *args, **kwargs)
+            self._record.sources.append(tf.nest.flatten(sources))
+            self._record.gradients.append(_flat(found))
+            return found
+
+        return wrapped
+
+    def loss_call(self, original: Any) -> Any:
+        def wrapped(loss: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+            seen = LossSeen(loss, y_true, y_pred, inside=self._record.depth > 0, weighted=sample_weight is not None,
+                            activation=activation_of(y_pred))
+            self._record.losses.append(seen)
+            self._stack.append(seen)
+            try:
+                with self._told("loss"):
+                    seen.value = original(loss, y_true, y_pred, sample_weight)
+            finally:
+                self._stack.pop()
+            return seen.value
+
+        return wrapped
+
+    def row_call(self, original: Any) -> Any:
+        def wrapped(loss: Any, *args: Any, **kwargs: Any) -> Any:
+            found = original(loss, *args, **kwargs)
+            if self._stack:
+                self._stack[-1].rows = found
+            return found
+
+        return wrapped
+
+    def model_call(self, original: Any) -> Any:
+        def wrapped(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._evaluating and kwargs.get("training"):
+                kwargs["training"] = False
+            self._record.depth += 1
+            try:
+                with self._told("forward"):
+                    found = original(model, *args, **kwargs)
+            finally:
+                self._record.depth -= 1
+            if not self._record.depth:
+                self._record.models.append(model)
+                self._record.outputs.append(found)
+            return found
+
+        return wrapped
+
+    def metrics_call(self, original: Any) -> Any:
+        def wrapped(model: Any, *args: Any, **kwargs: Any) -> Any:
+            with self._told("evaluation"):
+                return original(model, *args, **kwargs)
+
+        return wrapped
+
+    @contextlib.contextmanager
+    def _told(self, stage: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if self._on_fault is not None and not isinstance(error, Stop):
+                self._on_fault(stage, error)
+            raise
+
+
+def _flat(found: Any) -> list[Any]:
+    import tensorflow as tf
+
+    if isinstance(found, list | tuple):
+        return [leaf for item in found for leaf in _flat(item)]
+    if isinstance(found, dict):
+        return [leaf for key in sorted(found) for leaf in _flat(found[key])]
+    return [found] if found is None or isinstance(found, tf.IndexedSlices) else list(tf.nest.flatten(found))
+
+
+def activation_of(tensor: Any) -> str | None:
+    """The activation that a result came out of, `linear` where it is no known one; None in eager mode, which keeps no history."""
+    try:
+        operation = tensor.op
+    except (AttributeError, NotImplementedError):
+        return None
+    for _ in range(6):
+        if operation.type in _ACTIVATIONS:
+            return _ACTIVATIONS[operation.type]
+        if operation.type not in _THROUGH or not operation.inputs:
+            return "linear"
+        operation = operation.inputs[0].op
+    return "linear"
+
+
+def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_forward: Callable[[], None],
+            on_fault: Callable[[str, Exception], None]) -> Any:
+    """`original` (a bound `train_step` or `test_step`) with what was recorded among its logs. `tell` gets the record of each tracing."""
+    import tensorflow as tf
+    from tensorflow.python.autograph.core import ag_ctx
+
+    def step(data: Any, *args: Any, **kwargs: Any) -> Any:
+        called = original
+        contexts = ag_ctx._control_ctx()
+        outside = contexts[-2].status if len(contexts) > 1 else None
+        if not tf.executing_eagerly() and outside == ag_ctx.Status.ENABLED:
+            # Keras would have let AutoGraph convert the step; it must not convert this wrapper, but still the step inside.
+            called = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=outside))
+        with recording(keras, on_forward=on_forward, on_fault=on_fault) as record:
+            logs = called(data, *args, **kwargs)
+        tell(record)
+        return {**logs, KEY: _outputs(record, data)} if isinstance(logs, dict) else logs
+
+    converted = tf.autograph.experimental.do_not_convert(step)
+    converted.__watched__ = original
+    return converted
+
+
+def _outputs(record: Recording, data: Any) -> dict[str, Any]:
+    """What leaves the traced function: `data` as it came, targets (scalars), gradient norms (float32[weights]), losses' parts."""
+    import tensorflow as tf
+
+    targets = tuple(tf.reduce_sum(tf.cast(target, tf.float32)) for target in record.targets if tf.is_tensor(target) and here(target))
+    norms, losses = [], []
+    for gradients in record.gradients:
+        each = [_norm(gradient) for gradient in gradients]
+        norms.append(tf.stack(each) if each else tf.zeros((0,)))
+    for seen in record.used():
+        parts = {name: value for name, value in (("true", _small(seen.true)), ("pred", _small(seen.pred)), ("rows", seen.rows),
+                                                 ("value", seen.value)) if tf.is_tensor(value) and here(value)}
+        losses.append(parts)
+    # Keras 3 wraps what a step gives into an optional, which can hold tuples and dicts but no lists.
+    return {"data": _tuples(data), "targets": targets, "losses": tuple(losses), "norms": tuple(norms)}
+
+
+def _tuples(data: Any) -> Any:
+    if isinstance(data, list | tuple):
+        return tuple(_tuples(part) for part in data)
+    return {key: _tuples(part) for key, part in data.items()} if type(data) is dict else data
+
+
+def _norm(gradient: Any) -> Any:
+    """L2 norm of a gradient, -1 where there is none."""
+    import tensorflow as tf
+
+    if gradient is None:
+        return tf.constant(-1.0)
+    values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+    if not here(values):
+        return tf.constant(-1.0)
+    return tf.sqrt(tf.reduce_sum(tf.square(tf.cast(values, tf.float32))))
+
+
+def _small(tensor: Any) -> Any:
+    """A tensor, of very wide ones its first rows."""
+    shape = getattr(tensor, "shape", None)
+    if shape is None or shape.rank is None or shape.rank < 2:
+        return tensor
+    width = 1
+    for size in shape[1:]:
+        width *= size or 64
+    return tensor[:_ROWS] if width > _WIDE else tensor
+
+
+def here(tensor: Any) -> bool:
+    """Whether a tensor may leave the function that is being traced (one from an inner graph may not)."""
+    import tensorflow as tf
+
+    return tf.executing_eagerly() or getattr(tensor, "graph", None) is tf.compat.v1.get_default_graph()
+
+
+def numpy_of(value: Any) -> Any:
+    """A tensor's values as an array (floats that numpy lacks as float32); what is no tensor as it is."""
+    tf = sys.modules["tensorflow"]
+    if isinstance(value, tf.RaggedTensor | tf.SparseTensor):
+        value = value.to_tensor() if isinstance(value, tf.RaggedTensor) else tf.sparse.to_dense(value)
+    if not hasattr(value, "numpy"):
+        return value
+    made = value.numpy()
+    kind = getattr(getattr(made, "dtype", None), "name", "")
+    return made.astype("float32") if kind in ("bfloat16", "float16") else made

@@ -1,0 +1,146 @@
+"""Watching Keras: `fit`, `evaluate` and `predict` of tf_keras, of transformers' TensorFlow models, and of Keras 3 on TensorFlow."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, cast
+
+from harness.frameworks.watch.keras_births import Births
+from harness.frameworks.watch.keras_compile import Compiles
+from harness.frameworks.watch.keras_data import Data
+from harness.frameworks.watch.keras_evaluation import Evaluations
+from harness.frameworks.watch.keras_model import Models
+from harness.frameworks.watch.keras_probes import Probes
+from harness.frameworks.watch.keras_steps import Steps
+from harness.frameworks.watch.session import WatchSession
+
+if TYPE_CHECKING:
+    from harness.catalog.schema import Stage
+
+
+class KerasWatcher:
+    """Fills an observation from Keras. Each part hooks one thing; what one sees and another needs goes through here."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self.session = session
+        self.seen = session.observation
+        self.keras: Any = None
+        self.weighted = False
+        self._watched = False
+        self._hooked: dict[str, tuple[Any, ...]] = {}
+        self._fault: tuple[str, str] | None = None
+        self.data = Data(self)
+
+    def attach(self, keras: Any) -> None:
+        """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
+        name = keras.__name__
+        if name == "keras" and getattr(getattr(keras, "backend", None), "backend", lambda: "tensorflow")() != "tensorflow":
+            return
+        if not self._hooked:
+            self.data.attach()
+        parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
+        self._hooked[name] = (keras, *parts)
+        if self.keras is None:
+            self._use(name)
+        for part in parts[:4]:
+            part.attach()
+        self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
+        self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
+
+    def _use(self, name: str) -> None:
+        """Both Keras may be imported; the one that trains is told about."""
+        self.keras, self.compiles, self.models, self.steps, self.evaluations, self.births, self.probes = self._hooked[name]
+
+    def _wrap_fit(self, original: Any, name: str) -> Any:
+        session = self.session
+        signature = inspect.signature(original)
+
+        def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if not session.active:
+                return original(model, *args, **kwargs)
+            self._use(name)
+            session.safely("fit", self._fit_begins, signature, model, args, kwargs)
+            if not self.in_full:
+                self.evaluations.may_end()
+            try:
+                return original(model, *args, **kwargs)
+            except Exception:
+                session.safely("the batch", self.data.broken)
+                raise
+
+        return fit
+
+    def _fit_begins(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
+        given = signature.bind(model, *args, **kwargs).arguments
+        self._begins(model)
+        self.session.site("fit")
+        self.weighted = given.get("class_weight") is not None
+        self.data.begins(given)
+
+    def _begins(self, model: Any) -> None:
+        self.seen.framework = "tf_keras" if self.keras.__name__ == "tf_keras" else "keras"
+        self.session.reach("data")
+        if self.seen.model is None:
+            self.models.describe(model)
+        if getattr(model, "jit_compile", False) is True:
+            self.seen.device = "xla"
+
+    def _wrap_single(self, original: Any, name: str) -> Any:
+        session = self.session
+
+        def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active:
+                self._use(name)
+                session.safely("train_on_batch", self._begins, model)
+                session.site("fit")
+                if self.data.current is None:
+                    session.safely("train_on_batch", self.data.begins, {"x": iter(())})
+                if not self.in_full:
+                    self.evaluations.may_end()
+            return original(model, *args, **kwargs)
+
+        return train_on_batch
+
+    def fault(self, stage: str, error: Exception) -> None:
+        """An exception came out of a loss, a forward pass or a metric; told from the inside outwards."""
+        if self._fault is None or self._fault[1] != str(error)[:200]:
+            self._fault = (stage, str(error)[:200])
+
+    def _complete_exception(self) -> None:
+        """The stage, where Keras has stripped the frames that it would be read off."""
+        raised = self.seen.exception
+        if raised is None or self._fault is None or raised.stage not in ("setup", "forward"):
+            return
+        if self._fault[1] in raised.message or raised.message[:200] in self._fault[1]:
+            raised.stage = cast("Stage", self._fault[0])
+            self.session.reach(raised.stage)
+
+    def stepped(self, model: Any) -> None:
+        """A training step is over. May raise `Enough`; asks the running `fit` to stop when enough has been seen."""
+        session = self.session
+        session.safely("a probe", self.probes.stepped)
+        if session.watched_seconds > 1.5 * session.budget.seconds:
+            session.enough("time")
+        if not self.in_full:
+            if self.seen.truncated_at is None:
+                self.seen.truncated_at = len(self.seen.steps)
+            model.stop_training = True  # the script comes to its evaluation
+
+    @property
+    def in_full(self) -> bool:
+        """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
+        session, budget, steps = self.session, self.session.budget, len(self.seen.steps)
+        slow = steps >= budget.least_steps and session.watched_seconds - self.seen.probes.seconds > budget.slow_seconds
+        slow = slow and (steps >= 2 * budget.least_steps or not self.probes.undecided())
+        self._watched = self._watched or slow or steps >= budget.steps or session.out_of_time
+        return not self._watched
+
+    def finish(self, error: BaseException | None) -> None:
+        """Complete the record."""
+        if self.keras is None:
+            return
+        session = self.session
+        for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
+                           ("evaluations", self.evaluations.finish),
+                           ("probes", lambda: self.probes.finish(error))):
+            session.safely(f"finishing {name}", part)

@@ -1,0 +1,164 @@
+"""Diagnose an object that is already there: a Trainer, a Keras model with its data, a PyTorch model with loader, loss and optimizer.
+
+The object is trained for a few steps under watch, in this process, and afterwards it is as it was: weights, optimizer, random states.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from harness.checks.base import walk
+from harness.diagnosis.record import Diagnosis, conclude
+from harness.errors import BadParameter
+from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
+
+_KEPT_EPOCHS = 1000
+
+
+class LiveDiagnosis(Diagnosis, frozen=True, kw_only=True):
+    """A diagnosis that prints as its report, and shows as one in a notebook."""
+
+    def __str__(self) -> str:
+        from harness.report.diagnosis_text import render
+
+        return render(self)
+
+    def _repr_markdown_(self) -> str:
+        from harness.report.diagnosis_markup import markdown
+
+        return markdown(self)
+
+
+def diagnose(subject: Any, *data: Any, loss: Callable[..., Any] | None = None, optimizer: Any = None, labels: Any = None,
+             seconds: float = 20.0, steps: int = 60, **fit: Any) -> LiveDiagnosis:
+    """Train `subject` for a few steps under watch, put everything back, and name the first cause.
+
+    | subject | then |
+    |---|---|
+    | a `transformers.Trainer` | nothing more |
+    | a compiled Keras model | what its `fit` takes: `diagnose(model, x, y)`, `diagnose(model, dataset)`, also by name (`batch_size=32`) |
+    | a `torch.nn.Module` | an iterable of batches, `optimizer=`, and `loss=`, a function of (output, target); without it the model has \
+to return its loss (`model(**batch).loss`) |
+
+    `seconds` of training are watched and at most `steps` of them. Raises `BadParameter` for a subject of another kind.
+    """
+    kept, train = _how(subject, data, loss, optimizer, labels, fit)
+    with kept, _silence():
+        return watched(train, sys._getframe(1).f_code.co_filename, type(subject).__name__, WatchBudget(seconds=seconds, steps=steps))
+
+
+def watched(train: Callable[[], object], file: str, shown: str, budget: WatchBudget) -> LiveDiagnosis:
+    """Call `train()` under watch and judge what was seen. `file` holds the user's own code; `shown` is its name for people."""
+    session = WatchSession(file, budget)
+    error: BaseException | None = None
+    begun = time.monotonic()
+    session.attach()
+    try:
+        train()
+    except (Exception, Enough) as raised:  # noqa: BLE001 - whatever ends training is looked at
+        error = raised
+    finally:
+        session.detach()
+    seen = session.finish(error)
+    seen.seconds = time.monotonic() - begun
+    found = conclude(shown, seen, walk(seen))
+    return LiveDiagnosis(**{name: getattr(found, name) for name in found.__struct_fields__})
+
+
+def _how(subject: Any, data: tuple[Any, ...], loss: Any, optimizer: Any, labels: Any,
+         fit: dict[str, Any]) -> tuple[contextlib.AbstractContextManager[None], Callable[[], None]]:
+    kinds = {f"{cls.__module__.partition('.')[0]}.{cls.__name__}" for cls in type(subject).__mro__}
+    if "transformers.Trainer" in kinds:
+        return _trainer_kept(subject), subject.train
+    if "torch.Module" in kinds:
+        if len(data) != 1 or optimizer is None:
+            raise BadParameter("diagnose(model, loader, optimizer=..., loss=...) needs the batches and the optimizer of a PyTorch model")
+        return _torch_kept([subject], [optimizer], data[0]), lambda: _loop(subject, data[0], loss, optimizer)
+    if hasattr(subject, "fit") and hasattr(subject, "compile"):
+        from harness.frameworks.watch.keras_state import kept
+
+        arguments = {"verbose": 0, **fit} | ({} if labels is None else {"y": labels})
+        return kept(subject), lambda: subject.fit(*data, **arguments)
+    raise BadParameter(f"a {type(subject).__name__} cannot be diagnosed; give a Trainer, a Keras model with its data, or a PyTorch "
+                       "model with loader, loss and optimizer")
+
+
+def _loop(model: Any, batches: Iterable[Any], loss: Any, optimizer: Any) -> None:
+    """The plainest training loop. Ends when it was watched for long enough, or after enough epochs."""
+    model.train()
+    for batch in itertools.chain.from_iterable(itertools.repeat(batches, _KEPT_EPOCHS)):
+        optimizer.zero_grad()
+        _loss_of(model, batch, loss).backward()
+        optimizer.step()
+
+
+def _loss_of(model: Any, batch: Any, loss: Any) -> Any:
+    if hasattr(batch, "keys"):
+        if loss is None:
+            return model(**batch).loss
+        inputs = {name: value for name, value in batch.items() if name not in ("labels", "label", "target", "y")}
+        target, = (value for name, value in batch.items() if name not in inputs)
+        return loss(model(**inputs), target)
+    *inputs, target = batch
+    return loss(model(*inputs), target) if loss is not None else model(*inputs, target)
+
+
+@contextlib.contextmanager
+def _torch_kept(modules: list[Any], optimizers: list[Any], loader: Any = None) -> Iterator[None]:
+    import torch
+
+    from harness.frameworks.watch.torch_state import Frozen
+
+    generators = [found for holder in (loader, getattr(loader, "sampler", None))
+                  if isinstance(found := getattr(holder, "generator", None), torch.Generator)]
+    states = [generator.get_state() for generator in generators]
+    with Frozen(torch, modules, [found for found in optimizers if found is not None], []).held():
+        yield
+    for generator, state in zip(generators, states, strict=True):
+        generator.set_state(state)
+
+
+@contextlib.contextmanager
+def _trainer_kept(trainer: Any) -> Iterator[None]:
+    """A Trainer's own attributes, its arguments, callbacks and accelerator besides what PyTorch holds.
+
+    Only the callback that steers the loop stays: the others print, save, or report elsewhere.
+    """
+    from transformers.trainer_callback import DefaultFlowCallback
+
+    holders = [trainer, trainer.args, trainer.callback_handler, trainer.accelerator, trainer.state, trainer.control]
+    before = [dict(vars(holder)) for holder in holders]
+    held_lists = [held for holder in (trainer.accelerator, trainer.state) for held in vars(holder).values() if isinstance(held, list)]
+    lists = [(held, list(held)) for held in held_lists]
+    schedule = trainer.lr_scheduler.state_dict() if trainer.lr_scheduler is not None else None
+    with _torch_kept([trainer.model], [trainer.optimizer]):
+        try:
+            trainer.callback_handler.callbacks = [found for found in trainer.callback_handler.callbacks
+                                                  if isinstance(found, DefaultFlowCallback)]
+            yield
+        finally:
+            for holder, attributes in zip(holders, before, strict=True):
+                vars(holder).clear()
+                vars(holder).update(attributes)
+            for held, items in lists:
+                held[:] = items
+            if schedule is not None:
+                trainer.lr_scheduler.load_state_dict(schedule)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        before = logging.root.manager.disable
+        logging.disable(logging.INFO)
+        try:
+            yield
+        finally:
+            logging.disable(before)

@@ -1,0 +1,221 @@
+"""Keras under watch, with small real models: the facts that checks ask for, and that watching leaves a script as it was."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.checks.observation import Observation
+from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
+from tests.frameworks.watching import run
+
+pytest.importorskip("tf_keras")
+pytest.importorskip("keras")
+tf = pytest.importorskip("tensorflow")
+
+HEAD = """
+import random
+import numpy as np
+import tensorflow as tf
+import NAME as keras
+keras.utils.set_random_seed(0)
+x = np.random.randn(640, 10).astype("float32")
+y = (x[:, 0] + x[:, 1] > 0).astype("int64")
+"""
+MODEL = """
+model = keras.Sequential([
+    keras.layers.Dense(32, activation="relu"),
+    keras.layers.Dropout(0.3),
+    keras.layers.BatchNormalization(),
+    keras.layers.Dense(2),
+])
+"""
+COMPILE = """
+model.compile(optimizer=keras.optimizers.Adam(learning_rate=0.01),
+              loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+              metrics=["accuracy"])
+"""
+FIT = """
+history = model.fit(x, y, batch_size=16, epochs=2, verbose=0)
+results = model.evaluate(x, y, verbose=0)
+"""
+KERAS = ["tf_keras", "keras"]
+
+
+def watch(folder: Path, text: str, **limits: Any) -> Observation:
+    path = folder / "train.py"
+    session = WatchSession(path, WatchBudget(**{"steps": 24, "probe_seconds": 1.5, "seconds": 60, **limits}))
+    session.attach()
+    error, _ = run(session, text, path)
+    seen = session.finish(error)
+    assert error is None or isinstance(error, Enough) or seen.exception is not None
+    return seen
+
+
+def line(text: str, part: str) -> int:
+    return next(number for number, found in enumerate(text.splitlines(), start=1) if part in found)
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_healthy_fit_is_described_whole(tmp_path: Path, name: str) -> None:
+    text = (HEAD + MODEL + COMPILE + FIT).replace("NAME", name)
+    seen = watch(tmp_path, text)
+    assert seen.warnings == []
+    assert seen.exception is None
+    assert (seen.framework, seen.task, seen.classes, seen.stopped) == (name, "classification", 2, "finished")
+    assert (seen.truncated_at, len(seen.steps), seen.models_stepped) == (24, 24, 1)
+    assert seen.model is not None
+    assert (seen.model.kind, seen.model.final_units, seen.model.final_activation) == ("Sequential", 2, "linear")
+    assert (seen.model.stochastic, seen.model.has_batch_norm, seen.model.pretrained) == (True, True, False)
+    assert [p.trainable for p in seen.model.parameters] == [True] * 6
+    assert all(p.gradient_norm is not None and p.moved for p in seen.model.parameters)
+    assert seen.model.displacement is not None
+    assert [unit.kind for unit in seen.model.units] == ["relu"]
+    call = seen.loss_calls[0]
+    assert (call.name, call.from_logits, call.by_name, call.reduction) == ("sparse_categorical", True, False, "mean")
+    assert call.inputs is not None
+    assert call.inputs.shape == (16, 2)
+    assert call.value == pytest.approx(np.mean(call.row_losses), rel=1e-5)
+    assert call.row_labels == seen.steps[0].labels
+    assert seen.steps[0].loss == pytest.approx(call.value, rel=1e-5)
+    assert seen.optimizer is not None
+    assert (seen.optimizer.kind, seen.optimizer.rate_given, seen.optimizer.held) == ("Adam", True, 6)
+    assert seen.optimizer.learning_rate == pytest.approx(0.01)
+    training = seen.loaders[0]
+    assert (training.kind, training.batch_size, training.rows, training.shuffled) == ("arrays", 16, 640, True)
+    assert sum(training.label_counts.values()) == 640
+    assert set(seen.batches[0].columns) == {"x", "y"}
+    assert seen.batches[0].inputs_key == "x"
+    for site, part in (("fit", "model.fit("), ("compile", "model.compile("), ("optimizer", "keras.optimizers.Adam"),
+                       ("model", "keras.Sequential("), ("output", "Dense(2)"), ("loss", "SparseCategorical"), ("evaluation", "evaluate(")):
+        assert seen.sites[site].line == line(text, part), site
+    probes = seen.probes
+    assert probes.initial_loss is not None
+    assert probes.input_matters is True
+    assert probes.overfit is not None
+    assert probes.overfit.accuracy == 1.0
+    assert probes.train is not None
+    assert probes.train.start_loss is not None
+    assert probes.text_baseline is not None
+    metric = seen.evaluation.metrics[-1]
+    assert sum(metric.predicted_counts.values()) == sum(metric.reference_counts.values()) == 640
+    assert metric.values["accuracy"] > 0.8
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_strings_take_their_defaults(tmp_path: Path, name: str) -> None:
+    text = (HEAD + MODEL + 'model.compile(optimizer="sgd",\n  loss="sparse_categorical_crossentropy")\n' + FIT).replace("NAME", name)
+    seen = watch(tmp_path, text)
+    assert seen.optimizer is not None
+    assert (seen.optimizer.by_name, seen.optimizer.kind) == (True, "SGD")
+    call = seen.loss_calls[0]
+    assert (call.by_name, call.from_logits) == (True, False)
+    assert call.site is not None
+    assert call.site.line == line(text, '  loss="sparse')
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_datasets_and_their_order(tmp_path: Path, name: str) -> None:
+    body = "order = np.argsort(y)\ndata = tf.data.Dataset.from_tensor_slices((x[order], y[order]))\n"
+    plain = watch(tmp_path, (HEAD + body + "data = data.batch(16)\n" + MODEL + COMPILE + "model.fit(data, verbose=0)\n"
+                             ).replace("NAME", name))
+    assert (plain.loaders[0].shuffled, plain.loaders[0].rows, plain.loaders[0].batch_size) == (False, 640, 16)
+    assert plain.loaders[0].label_runs == 1.0
+    mixed = watch(tmp_path, (HEAD + body + "data = data.shuffle(640).batch(16)\n" + MODEL + COMPILE + "model.fit(data, verbose=0)\n"
+                             ).replace("NAME", name))
+    assert mixed.loaders[0].shuffled is True
+    late = watch(tmp_path, (HEAD + body + "data = data.batch(16).shuffle(40)\n" + MODEL + COMPILE + "model.fit(data, verbose=0)\n"
+                            ).replace("NAME", name))
+    assert late.loaders[0].shuffled is False  # whole batches change places, and each still holds one label
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_nan_is_traced_to_its_layer(tmp_path: Path, name: str) -> None:
+    layer = """
+class Log(keras.layers.Layer):
+    def call(self, x):
+        return tf.math.log(x)
+model = keras.Sequential([keras.layers.Dense(8), Log(name="log"), keras.layers.Dense(2)])
+"""
+    seen = watch(tmp_path, (HEAD + layer + COMPILE + FIT).replace("NAME", name))
+    assert (seen.births[0].what, seen.births[0].step) == ("activation", 1)
+    assert seen.births[0].name.startswith("log ")
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_an_exception_has_its_stage(tmp_path: Path, name: str) -> None:
+    text = (HEAD + MODEL + COMPILE.replace("Sparse", "") + FIT).replace("NAME", name)
+    seen = watch(tmp_path, text)
+    assert seen.exception is not None
+    assert seen.exception.stage == "loss"
+    assert seen.exception.site is not None
+    assert seen.exception.site.line == line(text, "model.fit(")
+
+
+STATE = HEAD + MODEL + """
+OPTIMIZER
+model.compile(optimizer=optimizer, loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"], FLAGS)
+data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640).batch(16)
+history = model.fit(data, epochs=2, verbose=0)
+after = [random.random(), float(np.random.rand()), tf.random.uniform(()).numpy(), tf.random.normal((3,)).numpy().tolist()]
+loss = model.evaluate(x, y, verbose=0)
+"""
+
+
+def everything(names: dict[str, Any]) -> dict[str, Any]:
+    """All that a script leaves: weights, optimizer state, metrics, what the generators say next, losses."""
+    model, optimizer = names["model"], names["optimizer"]
+    held = optimizer.variables
+    return {"weights": [variable.numpy() for variable in model.variables],
+            "optimizer": [np.array(variable.numpy()) for variable in (held() if callable(held) else held)],
+            "same": model.optimizer is optimizer, "rate": float(optimizer.learning_rate), "after": names["after"],
+            "history": names["history"].history, "evaluated": names["loss"], "random": random.getstate(), "numpy": np.random.get_state()[1],
+            "own": [name for name in ("train_step", "test_step") if name in vars(model)]}
+
+
+@pytest.mark.parametrize("flags", ["", "run_eagerly=True"])
+@pytest.mark.parametrize("optimizer", ["Adam(0.01)", "SGD(1e-7, momentum=0.9)"])
+@pytest.mark.parametrize("name", KERAS)
+def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, name: str, optimizer: str, flags: str) -> None:
+    flags = flags or ("jit_compile=False" if name == "keras" else "")
+    text = STATE.replace("NAME", name).replace("OPTIMIZER", f"optimizer = keras.optimizers.{optimizer}").replace("FLAGS", flags)
+    error, plain = run(WatchSession(tmp_path / "plain.py"), text, tmp_path / "plain.py")
+    assert error is None
+    before = everything(plain)
+    # Steps beyond the budget are cut by the watching, so the budget is more than what the script does; both rounds run at its end.
+    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=80, probe_seconds=1.5))
+    session.attach()
+    error, watched = run(session, text, tmp_path / "train.py")
+    assert error is None
+    session.detach()
+    rounds_in_the_script = everything(watched)
+    seen = session.finish(error)
+    assert seen.warnings == []
+    assert seen.truncated_at is not None or len(seen.steps) == 80
+    assert seen.probes.overfit is not None, seen.probes.skipped
+    assert seen.probes.train is not None, seen.probes.skipped
+    for found in (rounds_in_the_script, everything(watched)):
+        for key, value in before.items():
+            if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+                assert all(np.array_equal(a, b) for a, b in zip(value, found[key], strict=True)), key
+            elif isinstance(value, np.ndarray):
+                assert np.array_equal(value, found[key]), key
+            else:
+                assert value == found[key], key
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_after_detaching_nothing_is_left(tmp_path: Path, name: str) -> None:
+    import importlib
+
+    keras = importlib.import_module(name)
+    owners = (keras.Model, keras.layers.Layer, keras.losses.Loss, keras.optimizers.Adam, tf.GradientTape, tf.data.Dataset)
+    before = [dict(vars(owner)) for owner in owners]
+    watch(tmp_path, (HEAD + MODEL + COMPILE + FIT).replace("NAME", name), steps=10)
+    for owner, attributes in zip(owners, before, strict=True):
+        changed = [key for key, value in vars(owner).items() if attributes.get(key) is not value and callable(value)]
+        assert changed == [], owner

@@ -1,0 +1,75 @@
+"""Where the watcher says that things were done: the lines that a finding points at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.test_watch_torch import line_of
+from tests.frameworks.watching import HEAD, LOOP, watch
+
+pytest.importorskip("torch")
+
+EPOCHS = """
+for epoch in range(3):
+    for xb, yb in DataLoader(TensorDataset(X[:160], y[:160]), batch_size=16, shuffle=True):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("name", "change", "part"), [
+    ("freeze", ("model = Net()", "model = Net()\nfor p in model.a.parameters():\n    p.requires_grad = False"), "p.requires_grad"),
+    ("freeze", ("model = Net()", "model = Net()\nmodel.a.requires_grad_(False)"), "model.a.requires_grad_"),
+    ("eval_mode", ("zzz", ""), "model.eval()"),
+    ("output", ("return self.b(self.drop(torch.relu(self.a(x))))", "return F.softmax(self.b(torch.relu(self.a(x))), -1)"), "F.softmax"),
+    ("output", ("model = Net()", "model = nn.Sequential(\n    nn.Linear(10, 2),\n    nn.Softmax(-1))"), "nn.Softmax(-1)"),
+    ("unregistered", ("self.b = nn.Linear(32, 2)", "self.b = nn.Linear(32, 2)\n        self.more = [nn.Linear(10, 10)]"), "self.more ="),
+    ("bad_input", ("X = torch.randn(400, 10)", "X = torch.randn(400, 10)\nX[:, 9] = 1.0\nX = (X - X.mean(0)) / X.std(0)"), "X.std(0)"),
+    ("carried", ("", ""), "total = total + loss"),
+])
+def test_places(tmp_path: Path, name: str, change: tuple[str, str], part: str) -> None:
+    loop = LOOP
+    if name == "carried":
+        loop = "\ntotal = 0\n" + LOOP.replace("        optimizer.step()", "        optimizer.step()\n        total = total + loss")
+    text = HEAD.replace(*change) + loop if change[0] else HEAD + loop
+    if name == "unregistered":
+        text = text.replace("self.a(x)", "self.a(self.more[0](x))")
+    seen = watch(tmp_path, text)
+    assert seen.sites[name].line == line_of(text, part)
+    assert (seen.memory.losses_kept or 0) < 5 or name == "carried"
+
+
+def test_numbers_for_a_log_are_no_chain(tmp_path: Path) -> None:
+    logs = "        optimizer.step()\n        shown = (loss * len(xb)).item()\n        mean = loss / 2"
+    loop = LOOP.replace("        optimizer.step()", logs)
+    seen = watch(tmp_path, HEAD + loop)
+    assert (seen.memory.losses_kept or 0) < 5
+
+
+def test_a_loader_made_anew_in_every_epoch_is_one_loader(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + EPOCHS, steps=24)
+    assert [loader.role for loader in seen.loaders] == ["train"]
+    assert len(seen.steps) == 24
+    assert (seen.evaluation.forwards, seen.evaluation.training_forwards) == (0, 24)
+
+
+def test_gradients_that_were_zeroed_before_the_step_had_come(tmp_path: Path) -> None:
+    loop = LOOP.replace("        optimizer.zero_grad()\n", "").replace("loss.backward()", "loss.backward()\n        optimizer.zero_grad()")
+    seen = watch(tmp_path, HEAD + loop)
+    assert seen.model is not None
+    assert all(weight.gradient_norm for weight in seen.model.parameters)
+    assert {step.gradient_norm for step in seen.steps} == {0.0}
+
+
+def test_an_optimizer_without_weights_shows_the_layers_that_were_hidden(tmp_path: Path) -> None:
+    head = HEAD.replace("self.a = nn.Linear(10, 32)", "self.all = [nn.Linear(10, 32)]")
+    head = head.replace("self.b = nn.Linear(32, 2)", "self.b = None")
+    seen = watch(tmp_path, head)
+    assert seen.exception is not None
+    assert seen.model is not None
+    assert seen.model.unregistered == ["Linear.weight (32, 10)", "Linear.bias (32,)"]
+    assert seen.sites["unregistered"].line == line_of(head, "self.all =")
