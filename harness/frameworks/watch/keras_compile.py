@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,9 +65,8 @@ class Compiles:
         session = self._watch.session
 
         def __init__(made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            if session.active and id(made) not in self._places:
-                # Kept alive with its place, so that no other object comes to have its id.
-                self._places[id(made)] = (made, session.sites.place(skip=made))
+            if session.active and self.place_of(made) is None:
+                self._places[id(made)] = (weakref.ref(made), session.sites.place(skip=made))
             original(made, *args, **kwargs)
 
         return __init__
@@ -77,7 +77,7 @@ class Compiles:
         def __init__(made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active:
                 place = session.sites.place(skip=made)
-                self._places[id(made)] = (made, place)
+                self._places[id(made)] = (weakref.ref(made), place)
                 self._rates[id(made)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
                 if place is not None:
                     session.site("optimizer", site(place))
@@ -110,7 +110,7 @@ class Compiles:
     def place_of(self, made: Any) -> Place | None:
         """Where a layer, model, loss or optimizer was made."""
         found = self._places.get(id(made))
-        return found[1] if found is not None and found[0] is made else None
+        return found[1] if found is not None and found[0]() is made else None
 
     # Facts
 

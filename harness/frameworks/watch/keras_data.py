@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ class Data:
         def __init__(dataset: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(dataset, *args, **kwargs)
             if session.active and len(self._places) < 5000:
-                self._places[id(dataset)] = (dataset, session.sites.place(skip=dataset))
+                self._places[id(dataset)] = (weakref.ref(dataset), session.sites.place(skip=dataset))
 
         return __init__
 
@@ -151,14 +152,18 @@ class Data:
         if known is not None:
             known.shuffled = known.shuffled or bool(mixed)
             return known
-        place = self._places.get(id(chain[batch])) if batch is not None else None
-        place = place or self._places.get(id(dataset))
+        made = (self._place_of(part) for part in ([chain[batch]] if batch is not None else []) + [dataset])
+        place = next((found for found in made if found is not None), None)
         size = getattr(chain[batch], "_batch_size", None) if batch is not None else None
         buffers = [int(part._buffer_size) for part in mixed if hasattr(part, "_buffer_size")]
         enough = bool(mixed) and (rows is None or not buffers or max(buffers) >= 0.2 * rows)
         return LoaderFacts(kind="tf.data.Dataset", dataset_kind=type(chain[-1]).__name__, rows=rows,
                            batch_size=int(size) if size is not None else None, shuffled=enough, batches=_cardinality(dataset),
-                           site=site(place[1]) if place is not None else None)
+                           site=site(place))
+
+    def _place_of(self, dataset: Any) -> Place | None:
+        found = self._places.get(id(dataset))
+        return found[1] if found is not None and found[0]() is dataset else None
 
     # Batches
 

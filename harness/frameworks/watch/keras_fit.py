@@ -195,7 +195,7 @@ class Fits:
             own.final_loss = self._mean_loss(self._steps)
         self._start.put()
         own.start_loss = self._mean_loss(self._steps)
-        self._step_s = 3 * self._forward_s
+        self._step_s = self._replay.step_s or 3 * self._forward_s
         facts.train = own
         if len(losses) < 2 * _LEAST_STEPS:
             own = facts.train = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.4 * self._left, measure=True)
@@ -281,14 +281,14 @@ class Fits:
         for number, loss in enumerate(self._replay.losses(batches, factor), start=1):
             curve.losses.append(loss / steps[0].scale)
             if number == 1:
-                timed = self._clock.seconds()  # the first step of all includes building the function
+                begun = timed = self._clock.seconds()  # the first step of all includes building the function
             last = curve.losses[-3:]
             if number >= count or not math.isfinite(last[-1]) or (number >= least and self._clock.seconds() - begun > seconds):
                 break
             if stop_early and number > _LEAST_STEPS and max(last) < _FITTED * curve.losses[0]:
                 break
         if len(curve.losses) > 1:
-            self._step_s = (self._clock.seconds() - timed) / (len(curve.losses) - 1)
+            self._step_s = self._replay.step_s = (self._clock.seconds() - timed) / (len(curve.losses) - 1)
         curve.final_loss = self._mean_loss(steps, change) if measure else None
         curve.accuracy = self._accuracy(steps[:4], change)
         return curve

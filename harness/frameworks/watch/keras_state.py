@@ -83,6 +83,7 @@ class Start:
         self.variables = variables_of(model)
         self._values = [np.array(variable.numpy()) for variable in self.variables]
         self.trainable = {id(variable) for variable in model.trainable_variables}
+        self.whole = all(tuple(variable.shape) == value.shape for variable, value in zip(self.variables, self._values, strict=True))
         self._trained = [(variable, value) for variable, value in zip(self.variables, self._values, strict=True)
                          if self._is_trainable(variable)]
 

@@ -49,6 +49,7 @@ class Steps:
         self.start: Start | None = None
         self.groups: set[frozenset[int]] = set()
         self._rates: list[float] = []
+        self._compared = False
 
     def attach(self) -> None:
         patches = self._watch.session.patches
@@ -111,6 +112,9 @@ class Steps:
         with tf.init_scope():
             if sum(int(np.prod(weight.shape)) for weight in model.trainable_variables) <= _WEIGHTS:
                 self.start = Start(model)
+                if not self.start.whole:
+                    # Made while a function was traced, the weights get their values with its first run only: one step late, then.
+                    self.start = None
             self._watch.models.weights(model)
 
     def _around(self, model: Any, inner: Any, phase: str) -> Any:
@@ -181,15 +185,19 @@ class Steps:
             step=number, loss=loss, backwards=len(targets), learning_rate=rate, labels=(labels or [])[:_LABELS] or None,
             gradient_norm=sum(squares) ** 0.5 / scale if squares else None, seconds=None if self._last is None else now - self._last))
         self._last = now
+        if self.start is not None and not self._compared:
+            self._compared = True
+            watch.models.stepped(self.start)
         if first:
             for ids, group in zip(traced.sources, norms, strict=False):
                 watch.models.gradients(ids, [float(norm) / (scale if norm >= 0 else 1) for norm in group])
-            watch.models.stepped(self.start)
             if watch.seen.optimizer is not None:
                 watch.seen.optimizer.held, watch.seen.optimizer.foreign = len(model.trainable_variables), 0
             self._first(calls)
         watch.seen.models_stepped = max(watch.seen.models_stepped, _disjoint(self.groups), 1)
         watch.births.look(model, seen["data"], columns, loss, calls)
+        if self.start is None:
+            self._begin(model)
         watch.probes.offer(seen["data"], labels, scale)
 
     def _losses(self, model: Any, seen: dict[str, Any], traced: Traced, number: int) -> list[LossCall]:

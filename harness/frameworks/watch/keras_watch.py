@@ -17,6 +17,8 @@ from harness.frameworks.watch.session import WatchSession
 if TYPE_CHECKING:
     from harness.catalog.schema import Stage
 
+_PATIENCE = 4
+
 
 class KerasWatcher:
     """Fills an observation from Keras. Each part hooks one thing; what one sees and another needs goes through here."""
@@ -27,6 +29,7 @@ class KerasWatcher:
         self.keras: Any = None
         self.weighted = False
         self._watched = False
+        self._unwatched = 0
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
         self.data = Data(self)
@@ -97,6 +100,9 @@ class KerasWatcher:
                     session.safely("train_on_batch", self.data.begins, {"x": iter(())})
                 if not self.in_full:
                     self.evaluations.may_end()
+                    self._unwatched += 1
+                    if self._unwatched > _PATIENCE * session.budget.steps:
+                        session.enough("enough steps")  # a loop of the script's own cannot be asked to stop
             return original(model, *args, **kwargs)
 
         return train_on_batch
