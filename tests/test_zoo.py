@@ -29,7 +29,7 @@ SCRIPTS = [(bug.id, entry.framework) for bug in BUGS.values() for entry in bug.f
 # Of each parameter the first value counts that a specimen's range allows.
 SETTINGS: dict[str, dict[str, tuple[int, ...]]] = {
     "defaults": {},
-    "other labels and batch": {"seed": (2,), "num_labels": (5, 2), "batch_size": (24, 512)},
+    "other labels and batch": {"seed": (2,), "num_labels": (5, 2), "batch_size": (24, 256)},
 }
 
 
@@ -46,7 +46,7 @@ def pairs_for(bug: Bug, framework: str, setting: str) -> tuple[str, ...]:
 
 def case(bug: str, framework: str, variant: str, setting: str):
     why = availability.obstacle(BUGS[bug].script(framework))
-    marks = [pytest.mark.slow if setting == "defaults" else pytest.mark.long] + ([pytest.mark.skip(reason=why)] if why else [])
+    marks = [pytest.mark.slow] + ([pytest.mark.skip(reason=why)] if why else [])
     return pytest.param((bug, framework, variant, setting), id=f"{bug}-{framework}-{variant}-{setting}", marks=marks)
 
 

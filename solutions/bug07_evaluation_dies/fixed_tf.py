@@ -3,7 +3,7 @@ seed = 0
 learning_rate = 5e-5
 batch_size = 16
 num_labels = 3
-steps = 60
+steps = 40
 checkpoint = "assets/distilbert-mini"
 dataset = "assets/nli"
 device = "cpu"
@@ -68,8 +68,8 @@ def compute_metrics(eval_predictions):
 model.compile(optimizer=tf.keras.optimizers.Adam(learning_rate))
 history = model.fit(
     train_dataset.repeat(),
-    epochs=5,
-    steps_per_epoch=steps // 5,
+    epochs=2,
+    steps_per_epoch=steps // 2,
     callbacks=[KerasMetricCallback(compute_metrics, eval_dataset)],
     verbose=2,
 )

@@ -62,26 +62,27 @@ class Compiles:
                 patches.replace(cls, "__init__", self._wrap_optimizer)
 
     def _wrap_init(self, original: Any) -> Any:
-        session = self._watch.session
+        compiles, session = self, self._watch.session
 
-        def __init__(made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            if session.active and self.place_of(made) is None:
-                self._places[id(made)] = (weakref.ref(made), session.sites.place(skip=made))
-            original(made, *args, **kwargs)
+        # Keras 3 binds arguments by the names of a constructor's parameters, so the first has its usual one.
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active and compiles.place_of(self) is None:
+                compiles._places[id(self)] = (weakref.ref(self), session.sites.place(skip=self))
+            original(self, *args, **kwargs)
 
         return __init__
 
     def _wrap_optimizer(self, original: Any) -> Any:
-        session = self._watch.session
+        compiles, session = self, self._watch.session
 
-        def __init__(made: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active:
-                place = session.sites.place(skip=made)
-                self._places[id(made)] = (weakref.ref(made), place)
-                self._rates[id(made)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
+                place = session.sites.place(skip=self)
+                compiles._places[id(self)] = (weakref.ref(self), place)
+                compiles._rates[id(self)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
                 if place is not None:
                     session.site("optimizer", site(place))
-            original(made, *args, **kwargs)
+            original(self, *args, **kwargs)
 
         return __init__
 
