@@ -44,11 +44,10 @@ $(VENV5)/.installed-test: pyproject.toml constraints-v5.txt
 
 test: install-test ## all tests, under transformers 4.57 and 5
 	$(PY) -m pytest -m "not long"
-	$(PY5) -m pytest tests/test_zoo.py -m "not long"
+	$(PY5) -m pytest tests/test_zoo.py
 
-test-long: install-test ## the other settings of every specimen, and the watcher on live training
+test-long: install-test ## watching live training, and the corpus of scripts to diagnose
 	$(PY) -m pytest -m long
-	$(PY5) -m pytest tests/test_zoo.py -m long
 
 lint: install-test
 	$(PY) -m ruff check .
