@@ -36,7 +36,7 @@ class LiveDiagnosis(Diagnosis, frozen=True, kw_only=True):
         return markdown(self)
 
 
-def diagnose(subject: Any, *data: Any, loss: Callable[..., Any] | None = None, optimizer: Any = None, labels: Any = None,
+def diagnose(subject: Any, *data: Any, loss: Callable[..., Any] | None = None, optimizer: Any = None,
              seconds: float = 20.0, steps: int = 60, **fit: Any) -> LiveDiagnosis:
     """Train `subject` for a few steps under watch, put everything back, and name the first cause.
 
@@ -49,7 +49,7 @@ to return its loss (`model(**batch).loss`) |
 
     `seconds` of training are watched and at most `steps` of them. Raises `BadParameter` for a subject of another kind.
     """
-    kept, train = _how(subject, data, loss, optimizer, labels, fit)
+    kept, train = _how(subject, data, loss, optimizer, fit)
     with kept, _silence():
         return watched(train, sys._getframe(1).f_code.co_filename, type(subject).__name__, WatchBudget(seconds=seconds, steps=steps))
 
@@ -72,20 +72,18 @@ def watched(train: Callable[[], object], file: str, shown: str, budget: WatchBud
     return LiveDiagnosis(**{name: getattr(found, name) for name in found.__struct_fields__})
 
 
-def _how(subject: Any, data: tuple[Any, ...], loss: Any, optimizer: Any, labels: Any,
+def _how(subject: Any, data: tuple[Any, ...], loss: Any, optimizer: Any,
          fit: dict[str, Any]) -> tuple[contextlib.AbstractContextManager[None], Callable[[], None]]:
     kinds = {f"{cls.__module__.partition('.')[0]}.{cls.__name__}" for cls in type(subject).__mro__}
     if "transformers.Trainer" in kinds:
-        return _trainer_kept(subject), subject.train
+        return _trainer_kept(subject), lambda: subject.train()  # noqa: PLW0108 - looked up when it is watched
     if "torch.Module" in kinds:
         if len(data) != 1 or optimizer is None:
             raise BadParameter("diagnose(model, loader, optimizer=..., loss=...) needs the batches and the optimizer of a PyTorch model")
         return _torch_kept([subject], [optimizer], data[0]), lambda: _loop(subject, data[0], loss, optimizer)
     if hasattr(subject, "fit") and hasattr(subject, "compile"):
-        from harness.frameworks.watch.keras_state import kept
-
-        arguments = {"verbose": 0, **fit} | ({} if labels is None else {"y": labels})
-        return kept(subject), lambda: subject.fit(*data, **arguments)
+        arguments = {"epochs": _KEPT_EPOCHS, "verbose": 0, **fit}
+        return _keras_kept(subject), lambda: subject.fit(*data, **arguments)
     raise BadParameter(f"a {type(subject).__name__} cannot be diagnosed; give a Trainer, a Keras model with its data, or a PyTorch "
                        "model with loader, loss and optimizer")
 
@@ -151,6 +149,25 @@ def _trainer_kept(trainer: Any) -> Iterator[None]:
                 held[:] = items
             if schedule is not None:
                 trainer.lr_scheduler.load_state_dict(schedule)
+
+
+@contextlib.contextmanager
+def _keras_kept(model: Any) -> Iterator[None]:
+    """Weights and generators as the probes keep them. The optimizer that trains meanwhile is a copy of the model's own, which may have
+    no slots yet and could not be rid of them again."""
+    from harness.frameworks.watch.keras_state import Frozen, optimizers_of
+
+    names = ("history", "train_function", "test_function", "train_tf_function", "_compile_metrics", "_is_built")
+    before = {name: vars(model)[name] for name in names if name in vars(model)}
+    with Frozen(model).held():
+        for name in optimizers_of(model):
+            own = vars(model)[name]
+            vars(model)[name] = type(own).from_config(own.get_config())
+        vars(model).update({name: None for name in before if name.endswith("_function")})
+        try:
+            yield
+        finally:
+            vars(model).update(before)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
     python -m tests.bench --output build/bench.json            everything (about half an hour on 2 cores)
     python -m tests.bench --part list --part ratio              some of it
+    python -m tests.bench --part reproduction --only bug03 --only "bug04 torch" --seeds 20
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from harness.runs import availability
 from harness.runs.batch import run_many
 from harness.runs.execute import prepare
 
-REPEATS = 5
-
 
 def seconds(command: list[str], environment: dict[str, str] | None = None) -> float:
     """Wall time of a command, in seconds; its output is thrown away and its status does not matter."""
@@ -37,37 +36,40 @@ def seconds(command: list[str], environment: dict[str, str] | None = None) -> fl
     return time.perf_counter() - begun
 
 
-def list_time(_seeds: int) -> dict[str, Any]:
+def chosen(options: argparse.Namespace) -> list[tuple[Any, Any]]:
+    """The specimens and scripts that can run here, of those that `--only` names (`bug03`, `bug03 torch`, `torch`)."""
+    pairs = [(bug, script) for bug in everything() for script in bug.file.scripts if availability.obstacle(script) is None]
+    wanted = [set(text.split()) for text in options.only or []]
+    return [(bug, script) for bug, script in pairs if not wanted or any(names <= {bug.id, script.framework} for names in wanted)]
+
+
+def list_time(_options: argparse.Namespace) -> dict[str, Any]:
     """`python -m harness list`, cold interpreter each time."""
-    taken = [seconds([sys.executable, "-m", "harness", "list"]) for _ in range(4 * REPEATS)]
+    taken = [seconds([sys.executable, "-m", "harness", "list"]) for _ in range(20)]
     return {"median_s": statistics.median(taken), "max_s": max(taken), "runs": len(taken)}
 
 
-def ratio(_seeds: int) -> dict[str, Any]:
+def ratio(options: argparse.Namespace) -> dict[str, Any]:
     """`run bugNN` against plain `python broken.py`, in turns, with the same environment variables."""
     found = {}
-    for bug in everything():
-        for script in bug.file.scripts:
-            if availability.obstacle(script):
-                continue
-            variables = for_script(script.framework, quiet=True, offline=True)
-            pairs = []
-            for _ in range(REPEATS):
-                plain = seconds([sys.executable, str(bug.path(script.framework, "broken"))], variables)
-                harness = seconds([sys.executable, "-m", "harness", "run", bug.id, "--framework", script.framework], variables)
-                pairs.append((plain, harness))
-            found[f"{bug.id} {script.framework}"] = {
-                "plain_s": statistics.median(plain for plain, _ in pairs), "run_s": statistics.median(run for _, run in pairs),
-                "ratio": statistics.median(run / plain for plain, run in pairs)}
-            print(bug.id, script.framework, found[f"{bug.id} {script.framework}"], file=sys.stderr, flush=True)
+    for bug, script in chosen(options):
+        variables = for_script(script.framework, quiet=True, offline=True)
+        pairs = []
+        for _ in range(options.repeats):
+            plain = seconds([sys.executable, str(bug.path(script.framework, "broken"))], variables)
+            harness = seconds([sys.executable, "-m", "harness", "run", bug.id, "--framework", script.framework], variables)
+            pairs.append((plain, harness))
+        found[f"{bug.id} {script.framework}"] = {
+            "plain_s": statistics.median(plain for plain, _ in pairs), "run_s": statistics.median(run for _, run in pairs),
+            "ratio": statistics.median(run / plain for plain, run in pairs)}
+        print(bug.id, script.framework, found[f"{bug.id} {script.framework}"], file=sys.stderr, flush=True)
     return found
 
 
-def reproduction(seeds: int) -> dict[str, Any]:
+def reproduction(options: argparse.Namespace) -> dict[str, Any]:
     """Broken shows its evidence and fixed learns, over seeds; own time (without imports) and peak memory beside it."""
     jobs = [prepare(bug, variant, framework=script.framework, seed=seed)
-            for bug in everything() for script in bug.file.scripts if availability.obstacle(script) is None
-            for variant in ("broken", "fixed") for seed in range(seeds)]
+            for bug, script in chosen(options) for variant in ("broken", "fixed") for seed in range(options.seeds)]
     rows: dict[str, dict[str, Any]] = defaultdict(lambda: {"held": 0, "runs": 0, "own_s": [], "missed": [], "facts": defaultdict(list)})
     for finished in run_many(jobs, workers=cores()):
         row = rows[f"{finished.job.bug.id} {finished.job.framework} {finished.job.variant}"]
@@ -95,7 +97,7 @@ def spread(values: list[float]) -> dict[str, float] | None:
     return {"min": min(values), "median": statistics.median(values), "max": max(values)} if values else None
 
 
-def everything_once(_seeds: int) -> dict[str, Any]:
+def everything_once(_options: argparse.Namespace) -> dict[str, Any]:
     """`run --all`: all broken and fixed scripts, wall time in seconds."""
     begun = time.perf_counter()
     done = subprocess.run([sys.executable, "-m", "harness", "run", "--all", "--json"], cwd=ROOT, capture_output=True, check=False)
@@ -104,7 +106,7 @@ def everything_once(_seeds: int) -> dict[str, Any]:
             "exit_code_is_documented": done.returncode in (errors.OK, errors.NOT_SHOWN, errors.CHILD_DIED)}
 
 
-PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
+PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "list": list_time, "ratio": ratio, "all": everything_once, "reproduction": reproduction}
 
 
@@ -113,6 +115,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "bench.json")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=5, help="of each pair of runs that are compared")
+    parser.add_argument("--only", action="append", help="a specimen, a framework, or both; may be repeated; default: all")
     parser.add_argument("--part", action="append", choices=PARTS, help="a part to measure; may be repeated; default: all")
     options = parser.parse_args()
     options.output.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +124,7 @@ def main() -> None:
         "date": time.strftime("%Y-%m-%d"), "python": platform.python_version(), "cores": cores(), "machine": os.uname().machine,
         "versions": {name: availability.version(name) for name in ("torch", "transformers", "tensorflow", "tf-keras", "datasets", "numpy")}}
     for name in options.part or PARTS:
-        document[name] = PARTS[name](options.seeds)
+        document[name] = PARTS[name](options)
         options.output.write_text(json.dumps(document, indent=2) + "\n")
         print(json.dumps({name: document[name]}, indent=2), flush=True)
 

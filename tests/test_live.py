@@ -90,6 +90,50 @@ def test_a_trainer_is_judged_and_left_alone(tmp_path: Any) -> None:
     assert found.verdict == "clean", str(found)
     assert found.losses
     assert (snapshot(model.state_dict()), generators(), vars(trainer), vars(trainer.args), model.training) == before
-    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "out").glob("*"))
     trainer.train()
     assert trainer.state.global_step == 40
+
+
+@pytest.mark.parametrize("fitted", [False, True], ids=["never fitted", "fitted before"])
+def test_a_keras_model_is_judged_and_left_alone(fitted: bool) -> None:
+    tf_keras = pytest.importorskip("tf_keras")
+    tf_keras.utils.set_random_seed(0)
+    inputs = np.random.default_rng(0).normal(size=(320, 10)).astype("float32")
+    targets = (inputs[:, 0] + inputs[:, 1] > 0).astype("int64")
+    model = tf_keras.Sequential([tf_keras.Input((10,)), tf_keras.layers.Dense(32, activation="relu"), tf_keras.layers.Dense(2)])
+    model.compile(tf_keras.optimizers.Adam(1e-2), tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+    if fitted:
+        model.fit(inputs, targets, epochs=1, verbose=0)
+    optimizer = model.optimizer
+
+    def state() -> Any:
+        return ([weight.tobytes() for weight in model.get_weights()], [value.numpy().tobytes() for value in optimizer.variables],
+                random.getstate(), [str(part) for part in np.random.get_state()])
+
+    before = state()
+    found = harness.diagnose(model, inputs, targets, batch_size=16, seconds=8)
+    assert model.optimizer is optimizer
+    assert state() == before
+    assert found.verdict == "clean", str(found)
+    assert found.losses
+    model.fit(inputs, targets, epochs=20, verbose=0)
+    assert model.evaluate(inputs, targets, verbose=0)[1] > 0.9
+
+
+def test_a_cell_is_judged() -> None:
+    shells = pytest.importorskip("IPython.core.interactiveshell")
+    shell = shells.InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "harness.magic")
+    shell.run_cell("import torch\ntorch.manual_seed(0)\nx = torch.randn(64, 4); y = x[:, :1].clone()\nmodel = torch.nn.Linear(4, 1)")
+    cell = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for _ in range(30):
+    loss = torch.nn.functional.mse_loss(model(x), y[:, 0])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    found = shell.run_cell_magic("diagnose", "6", cell)
+    assert found.first.code == "L203"
+    assert "mse_loss(model(x), y[:, 0])" in found.first.finding.site.source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             "observation": str(observation), "noise": None if options.verbose else str(folder / "noise.log"),
             "budget": {"seconds": options.seconds, "steps": options.steps}}))
         environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
+        if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
+            environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
         environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
         outcome = launch.run_module("harness.diagnosis.child", request, environment, options.timeout_s, on_output, subject.folder)
         return transport.read(observation), outcome

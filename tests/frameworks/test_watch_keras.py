@@ -212,7 +212,7 @@ def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, n
     for found in (rounds_in_the_script, everything(watched)):
         for key, value in before.items():
             if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
-                # More outputs let TensorFlow order a sum differently: a gradient may differ in its last bit, which Keras 3's momentum shows.
+                # More outputs let TensorFlow order a sum differently: the last bit of a gradient may differ, as a momentum shows.
                 slack = 1e-10 if key == "optimizer" else 0.0
                 assert all(np.allclose(a, b, rtol=0.0, atol=slack) for a, b in zip(value, found[key], strict=True)), key
             elif isinstance(value, np.ndarray):

@@ -64,12 +64,13 @@ class Compiles:
     def _wrap_init(self, original: Any) -> Any:
         compiles, session = self, self._watch.session
 
-        # Keras 3 binds arguments by the names of a constructor's parameters, so the first has its usual one.
+        # Keras 3 looks at a constructor's parameters to tell a layer's configuration, so they have to be the original's.
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active and compiles.place_of(self) is None:
                 compiles._places[id(self)] = (weakref.ref(self), session.sites.place(skip=self))
             original(self, *args, **kwargs)
 
+        __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
         return __init__
 
     def _wrap_optimizer(self, original: Any) -> Any:
@@ -84,6 +85,7 @@ class Compiles:
                     session.site("optimizer", site(place))
             original(self, *args, **kwargs)
 
+        __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
         return __init__
 
     def _wrap_compile(self, original: Any) -> Any:
