@@ -27,6 +27,7 @@ from harness.process.environment import cores, for_script
 from harness.runs import availability
 from harness.runs.batch import run_many
 from harness.runs.execute import prepare
+from tests.corpus import figures, zoo
 
 
 def seconds(command: list[str], environment: dict[str, str] | None = None) -> float:
@@ -106,8 +107,18 @@ def everything_once(_options: argparse.Namespace) -> dict[str, Any]:
             "exit_code_is_documented": done.returncode in (errors.OK, errors.NOT_SHOWN, errors.CHILD_DIED)}
 
 
+def diagnosis(options: argparse.Namespace) -> dict[str, Any]:
+    """The diagnosis on the zoo, at most five seeds of each script."""
+    return zoo.measure(chosen(options), min(5, options.seeds))
+
+
+def corpus(_options: argparse.Namespace) -> dict[str, Any]:
+    """The diagnosis on the corpus of users' scripts: right fault, right line, false alarms."""
+    return figures.document(figures.measure())
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-    "list": list_time, "ratio": ratio, "all": everything_once, "reproduction": reproduction}
+    "list": list_time, "ratio": ratio, "all": everything_once, "reproduction": reproduction, "diagnosis": diagnosis, "corpus": corpus}
 
 
 def main() -> None:

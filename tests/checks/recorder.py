@@ -40,11 +40,17 @@ def facts_of(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "bases": [base.__name__ for base in type(error).__mro__[1:-1]],
-        "message": _both_ends(re.sub(r"/tmp/\w+", "/tmp/x", re.sub(r"/\S*/(?:site-packages|lib/python3\.\d+)/", "/lib/", str(error)))),
+        "message": _both_ends(_without_places(str(error))),
         "stage": stages.stage_of(error, frames),
         "site": site if own else None,
         "frames": short[:2] + short[-10:] if len(short) > 12 else short,
     }
+
+
+def _without_places(text: str) -> str:
+    """Without the paths of the machine that recorded it."""
+    text = re.sub(r"/\S*/(?:site-packages|lib/python3\.\d+)/", "/lib/", text)
+    return re.sub(r"/tmp/\w+", "/tmp/x", text).replace(f"{Path.cwd()}/", "/home/user/zoo/")
 
 
 def _both_ends(text: str, most: int = 3000) -> str:
