@@ -88,8 +88,9 @@ def kind(parameter: Parameter) -> str:
         return f"{parameter.type}, one of {', '.join(map(str, parameter.choices))}"
     if parameter.min is None and parameter.max is None:
         return parameter.type
-    low = "" if parameter.min is None else f"{parameter.min:g}"
-    high = "" if parameter.max is None else f"{parameter.max:g}"
+    form = "{:.0f}" if parameter.type == "int" else "{:g}"
+    low = "" if parameter.min is None else form.format(parameter.min)
+    high = "" if parameter.max is None else form.format(parameter.max)
     return f"{parameter.type}, {low} to {high}".rstrip()
 
 
