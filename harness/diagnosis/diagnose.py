@@ -54,7 +54,7 @@ def diagnose(subject: Subject, options: Options,
     if outcome.timed_out or outcome.signal is not None:
         raise ChildDied(f"{subject.shown} {_ended(outcome, options)}; {_how_far(seen)}")
     if not seen.steps and seen.exception is None:
-        how = "was stopped" if seen.stopped in ("time", "enough steps") else "ended by itself"
+        how = {"time": "was stopped", "enough steps": "was stopped", "exit": "called sys.exit()"}.get(seen.stopped, "ended by itself")
         raise ScriptError(f"{subject.shown} {how} without training: no loss went backward and no fit() ran; {_how_far(seen)}. "
                           "Give the script that trains, with the arguments it needs")
     return found
