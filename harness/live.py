@@ -19,7 +19,7 @@ from harness.diagnosis.record import Diagnosis, conclude
 from harness.errors import BadParameter
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 
-_KEPT_EPOCHS = 1000
+_EPOCHS = 1000  # more than are ever watched
 
 
 class LiveDiagnosis(Diagnosis, frozen=True, kw_only=True):
@@ -62,6 +62,8 @@ def watched(train: Callable[[], object], file: str, shown: str, budget: WatchBud
     session.attach()
     try:
         train()
+    except BadParameter:
+        raise
     except (Exception, Enough) as raised:  # noqa: BLE001 - whatever ends training is looked at
         error = raised
     finally:
@@ -82,7 +84,7 @@ def _how(subject: Any, data: tuple[Any, ...], loss: Any, optimizer: Any,
             raise BadParameter("diagnose(model, loader, optimizer=..., loss=...) needs the batches and the optimizer of a PyTorch model")
         return _torch_kept([subject], [optimizer], data[0]), lambda: _loop(subject, data[0], loss, optimizer)
     if hasattr(subject, "fit") and hasattr(subject, "compile"):
-        arguments = {"epochs": _KEPT_EPOCHS, "verbose": 0, **fit}
+        arguments = {"epochs": _EPOCHS, "verbose": 0, **fit}
         return _keras_kept(subject), lambda: subject.fit(*data, **arguments)
     raise BadParameter(f"a {type(subject).__name__} cannot be diagnosed; give a Trainer, a Keras model with its data, or a PyTorch "
                        "model with loader, loss and optimizer")
@@ -91,7 +93,7 @@ def _how(subject: Any, data: tuple[Any, ...], loss: Any, optimizer: Any,
 def _loop(model: Any, batches: Iterable[Any], loss: Any, optimizer: Any) -> None:
     """The plainest training loop. Ends when it was watched for long enough, or after enough epochs."""
     model.train()
-    for batch in itertools.chain.from_iterable(itertools.repeat(batches, _KEPT_EPOCHS)):
+    for batch in itertools.chain.from_iterable(itertools.repeat(batches, _EPOCHS)):
         optimizer.zero_grad()
         _loss_of(model, batch, loss).backward()
         optimizer.step()
@@ -101,9 +103,10 @@ def _loss_of(model: Any, batch: Any, loss: Any) -> Any:
     if hasattr(batch, "keys"):
         if loss is None:
             return model(**batch).loss
-        inputs = {name: value for name, value in batch.items() if name not in ("labels", "label", "target", "y")}
-        target, = (value for name, value in batch.items() if name not in inputs)
-        return loss(model(**inputs), target)
+        name = next((name for name in ("labels", "label", "target", "y") if name in batch), None)
+        if name is None:
+            raise BadParameter(f"no target in a batch of {', '.join(map(str, batch))}; call it labels, or let the model return its loss")
+        return loss(model(**{key: value for key, value in batch.items() if key != name}), batch[name])
     *inputs, target = batch
     return loss(model(*inputs), target) if loss is not None else model(*inputs, target)
 

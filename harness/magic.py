@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
+from harness.errors import BadParameter
 from harness.frameworks.watch.session import WatchBudget
 from harness.live import LiveDiagnosis, watched
 
@@ -18,7 +19,10 @@ def load_ipython_extension(ipython: Any) -> None:
         `%%diagnose [seconds]`: how long training is watched, 20 by default. The cell is ended when enough was seen, so what it trains
         is trained for those few steps; `harness.diagnose(trainer)` leaves its object as it was.
         """
-        budget = WatchBudget(seconds=float(line)) if line.strip() else WatchBudget()
+        try:
+            budget = WatchBudget(seconds=float(line)) if line.strip() else WatchBudget()
+        except ValueError:
+            raise BadParameter(f"%%diagnose takes seconds, such as %%diagnose 30, not {line.strip()!r}") from None
         text = ipython.transform_cell(cell)
         name = ipython.compile.cache(text, ipython.execution_count)
         linecache.checkcache(name)

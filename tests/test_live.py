@@ -72,6 +72,9 @@ def test_what_cannot_be_diagnosed_is_said() -> None:
         harness.diagnose({})
     with pytest.raises(BadParameter, match="needs the batches and the optimizer"):
         harness.diagnose(torch.nn.Linear(1, 1))
+    model, _, optimizer = pieces(1e-2)
+    with pytest.raises(BadParameter, match="no target in a batch of input; call it labels"):
+        harness.diagnose(model, [{"input": torch.ones(4, 10)}], loss=torch.nn.CrossEntropyLoss(), optimizer=optimizer)
 
 
 def test_a_trainer_is_judged_and_left_alone(tmp_path: Any) -> None:
@@ -134,6 +137,8 @@ for _ in range(30):
     loss.backward()
     optimizer.step()
 """
+    with pytest.raises(BadParameter, match="takes seconds"):
+        shell.run_cell_magic("diagnose", "soon", cell)
     found = shell.run_cell_magic("diagnose", "6", cell)
     assert found.first.code == "L203"
     assert "mse_loss(model(x), y[:, 0])" in found.first.finding.site.source

@@ -154,31 +154,3 @@ def _keras_states() -> list[Any]:
     module = sys.modules.get("keras.src.backend.common.global_state")
     found = module.get_global_attribute("global_seed_generator") if module is not None else None
     return [found.state] if found is not None else []
-
-
-@contextlib.contextmanager
-def kept(model: Any) -> Iterator[None]:
-    """A compiled model may be trained inside; afterwards it, its optimizers, its metrics and the generators are as they were.
-
-    A model or optimizer that is built by training inside stays built: its weights are those that it was built with.
-    """
-    optimizers = [vars(model)[name] for name in optimizers_of(model)]
-    variables = [*variables_of(model), *(variable for optimizer in optimizers for variable in variables_of_optimizer(optimizer)),
-                 *rates_of(model)]
-    values = [np.array(variable.numpy()) for variable in variables]
-    attributes = dict(vars(model))
-    inner = [(optimizer, dict(vars(optimizer))) for optimizer in optimizers if not getattr(optimizer, "built", True)]
-    with generators_kept():
-        try:
-            yield
-        finally:
-            for name in [name for name in vars(model) if name not in attributes and name in ("train_step", "test_step")]:
-                del vars(model)[name]
-            for name in ("train_function", "train_tf_function", "test_function", "predict_function", "stop_training", "history"):
-                if name in attributes:
-                    vars(model)[name] = attributes[name]
-            for variable, value in zip(variables, values, strict=True):
-                variable.assign(value)
-            for optimizer, before in inner:
-                vars(optimizer).clear()
-                vars(optimizer).update(before)
