@@ -16,7 +16,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the TensorFlow models of transformers
 
 import tensorflow as tf
 from datasets import load_dataset
-from transformers import AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
+from transformers import AdamWeightDecay, AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
 
 here = Path(globals().get("__file__", "notebook.ipynb")).resolve()
 os.chdir(next((p for p in here.parents if (p / "assets").is_dir()), "."))
@@ -29,7 +29,7 @@ tokenizer = AutoTokenizer.from_pretrained(checkpoint)
 
 
 def tokenize(rows):
-    return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, max_length=64)
+    return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, max_length=48)
 
 
 tokenized = raw_datasets.map(tokenize, batched=True)
@@ -37,19 +37,21 @@ tokenized = raw_datasets.map(tokenize, batched=True)
 # %% [batch] shuffled batches, all of one shape: XLA compiles once per shape
 batches = {
     "columns": [*tokenizer.model_input_names, "labels"],
-    "collate_fn": DataCollatorWithPadding(tokenizer, padding="max_length", max_length=64, return_tensors="np"),
+    "collate_fn": DataCollatorWithPadding(tokenizer, padding="max_length", max_length=48, return_tensors="np"),
     "drop_remainder": True,
 }
-train_dataset = tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=batch_size, **batches)
+rows = steps * batch_size
+train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
+train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, **batches)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head
 model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint, from_pt=True)
 
 # %% [training] fine-tune all weights
-optimizer = tf.keras.optimizers.Adam(learning_rate)
+optimizer = AdamWeightDecay(learning_rate=learning_rate)
 model.compile(optimizer=optimizer, metrics=["accuracy"], jit_compile=device == "xla")
-model.fit(train_dataset.repeat(), epochs=2, steps_per_epoch=steps // 2, verbose=2)
+model.fit(train_dataset, epochs=2, steps_per_epoch=steps // 2, verbose=2)
 
 # %% [evaluation] accuracy on sentences it has not seen
 metrics = model.evaluate(eval_dataset, verbose=0, return_dict=True)

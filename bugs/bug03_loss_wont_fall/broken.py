@@ -39,9 +39,9 @@ batches = {
     "columns": [*tokenizer.model_input_names, "labels"],
     "collate_fn": DataCollatorWithPadding(tokenizer, return_tensors="np"),
 }
-train_dataset = (
-    tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
-)
+rows = steps * batch_size
+train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
+train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head
@@ -49,7 +49,7 @@ model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint, from_pt
 
 # %% [training] fine-tune all weights
 model.compile(optimizer="adam", metrics=["accuracy"])
-model.fit(train_dataset.repeat(), epochs=5, steps_per_epoch=steps // 5, verbose=2)
+model.fit(train_dataset, epochs=5, steps_per_epoch=steps // 5, verbose=2)
 
 # %% [evaluation] accuracy on sentences it has not seen
 metrics = model.evaluate(eval_dataset, verbose=0, return_dict=True)

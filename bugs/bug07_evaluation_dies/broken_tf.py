@@ -18,6 +18,7 @@ import evaluate
 import tensorflow as tf
 from datasets import load_dataset
 from transformers import (
+    AdamWeightDecay,
     AutoTokenizer,
     DataCollatorWithPadding,
     KerasMetricCallback,
@@ -45,15 +46,15 @@ batches = {
     "columns": [*tokenizer.model_input_names, "labels"],
     "collate_fn": DataCollatorWithPadding(tokenizer, return_tensors="np"),
 }
-train_dataset = (
-    tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
-)
+rows = steps * batch_size
+train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
+train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head
 model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint, from_pt=True, num_labels=num_labels)
 
-# %% [training] fine-tune all weights, with the accuracy after every epoch
+# %% [training] fine-tune all weights, with the accuracy at the end of every epoch
 metric = evaluate.load("assets/accuracy")
 
 
@@ -62,14 +63,8 @@ def compute_metrics(eval_predictions):
     return metric.compute(predictions=predictions, references=labels)
 
 
-model.compile(optimizer=tf.keras.optimizers.Adam(learning_rate))
-history = model.fit(
-    train_dataset.repeat(),
-    epochs=2,
-    steps_per_epoch=steps // 2,
-    callbacks=[KerasMetricCallback(compute_metrics, eval_dataset)],
-    verbose=2,
-)
+model.compile(optimizer=AdamWeightDecay(learning_rate=learning_rate))
+history = model.fit(train_dataset, callbacks=[KerasMetricCallback(compute_metrics, eval_dataset)], verbose=2)
 
 # %% [evaluation] accuracy on sentences it has not seen, after the last epoch
 metrics = {name: values[-1] for name, values in history.history.items()}

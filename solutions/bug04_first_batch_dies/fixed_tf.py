@@ -16,7 +16,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the TensorFlow models of transformers
 
 import tensorflow as tf
 from datasets import load_dataset
-from transformers import AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
+from transformers import AdamWeightDecay, AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
 
 here = Path(globals().get("__file__", "notebook.ipynb")).resolve()
 os.chdir(next((p for p in here.parents if (p / "assets").is_dir()), "."))
@@ -38,18 +38,18 @@ tokenized = raw_datasets.map(tokenize, batched=True)
 # Rows of different lengths make no tensor: this pads each batch to its longest row (and renames label to labels).
 collator = DataCollatorWithPadding(tokenizer, return_tensors="np")
 batches = {"columns": tokenizer.model_input_names, "label_cols": ["labels"], "collate_fn": collator}
-train_dataset = (
-    tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
-)
+rows = steps * batch_size
+train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
+train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head
 model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint, from_pt=True, num_labels=num_labels)
 
 # %% [training] fine-tune all weights
-optimizer = tf.keras.optimizers.Adam(learning_rate)
+optimizer = AdamWeightDecay(learning_rate=learning_rate)
 model.compile(optimizer=optimizer, metrics=["accuracy"])
-model.fit(train_dataset.repeat(), epochs=2, steps_per_epoch=steps // 2, verbose=2)
+model.fit(train_dataset, epochs=2, steps_per_epoch=steps // 2, verbose=2)
 
 # %% [evaluation] accuracy on sentences it has not seen
 metrics = model.evaluate(eval_dataset, verbose=0, return_dict=True)

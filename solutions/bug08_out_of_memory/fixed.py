@@ -19,7 +19,7 @@ os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = str(memory_budget_mb)
 
 import tensorflow as tf
 from datasets import load_dataset
-from transformers import AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
+from transformers import AdamWeightDecay, AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
 
 here = Path(globals().get("__file__", "notebook.ipynb")).resolve()
 os.chdir(next((p for p in here.parents if (p / "assets").is_dir()), "."))
@@ -43,18 +43,18 @@ batches = {
     "collate_fn": DataCollatorWithPadding(tokenizer, padding="max_length", max_length=64, return_tensors="np"),
 }
 # The forward pass keeps what the backward pass needs, for every row of the batch at once: fewer rows, less memory.
-train_dataset = (
-    tokenized["train"].shuffle(seed=seed).to_tf_dataset(batch_size=16, drop_remainder=True, **batches)
-)
+rows = steps * 16
+train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
+train_dataset = train_rows.to_tf_dataset(batch_size=16, drop_remainder=True, **batches)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head
 model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint, from_pt=True, num_labels=num_labels)
 
 # %% [training] fine-tune all weights
-optimizer = tf.keras.optimizers.Adam(learning_rate)
+optimizer = AdamWeightDecay(learning_rate=learning_rate)
 model.compile(optimizer=optimizer, metrics=["accuracy"])
-model.fit(train_dataset.repeat(), epochs=2, steps_per_epoch=steps // 2, verbose=2)
+model.fit(train_dataset, epochs=2, steps_per_epoch=steps // 2, verbose=2)
 
 # %% [evaluation] accuracy on sentences it has not seen
 metrics = model.evaluate(eval_dataset, verbose=0, return_dict=True)
