@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import builtins
 import json
-import linecache
 import os
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,7 +55,7 @@ class ImportClock:
                 self.seconds += time.perf_counter() - begun
 
 
-def _observe(emit: EventWriter) -> list[Any]:
+def observe(emit: EventWriter) -> list[Any]:
     """Attach the observers, each when the script imports its framework (at once where a warm parent already has)."""
     memory, torch, metric = MemoryObserver(emit), TorchObserver(emit), MetricObserver(emit)
     keras = KerasObserver(emit)
@@ -74,14 +74,13 @@ def run(request: dict[str, Any], emit: EventWriter, shown: int) -> int:
     path = Path(request["script"])
     text = script.read(path)
     code = script.compile_with(text, path, request["values"])
-    cells = script.cells(text)
     main = ModuleType("__main__")
     main.__file__ = str(path)
     sys.modules["__main__"] = main
     sys.argv = [str(path), *request.get("argv", [])]
     sys.path[0:0] = [str(path.parent)]
     emit("start", pid=os.getpid(), python=sys.version.split()[0])
-    observers = _observe(emit)
+    observers = observe(emit)
     clock = ImportClock()
     status = 0
     begun = time.perf_counter()
@@ -97,35 +96,35 @@ def run(request: dict[str, Any], emit: EventWriter, shown: int) -> int:
         status = 130
     except BaseException as error:  # the script's error is the specimen: it is recorded, shown, and the run ends as Python's would
         status = 1
-        _report(error, path, cells, emit, shown)
+        record(error, text, lambda frame: frame.line if frame.path == str(path) else None, emit)
+        print_traceback(error, shown)
     clock.stop()
     wall = time.perf_counter() - begun
-    _finish(observers, emit)
-    versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
-    emit("end", status=status, wall_s=wall, imports_s=clock.seconds, versions=versions)
+    finish(observers, emit, status=status, wall_s=wall, imports_s=clock.seconds)
     return status
 
 
-def _finish(observers: list[Any], emit: EventWriter) -> None:
+def finish(observers: list[Any], emit: EventWriter, **figures: float) -> None:
+    """Let the observers say what they know at the end, then emit `end` with `figures` and the libraries' versions."""
     for observer in observers:
         try:
             observer.finish()
         except Exception as error:
             emit("observer_failed", observer=type(observer).__name__, message=f"{type(error).__name__}: {error}")
+    versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
+    emit("end", versions=versions, **figures)
 
 
-def _report(error: BaseException, path: Path, cells: list[script.Cell], emit: EventWriter, shown: int) -> None:
-    """Record the script's exception and print its traceback without the harness's own frames."""
+def record(error: BaseException, text: str, own: Callable[[stages.Frame], int | None], emit: EventWriter) -> None:
+    """Emit `exception`. `own` tells the 1-based line of the script `text` that a frame is at, None for a frame of anything else."""
     frames = [frame for frame in stages.frames_of(error, error.__traceback__) if not frame.path.startswith(_OWN)]
-    own = [frame for frame in frames if frame.path == str(path)]
-    line = own[-1].line if own else None
-    top = own[0].line if own else None
-    cell = next((c for c in cells if top and c.first_line <= top <= c.last_line), None)
+    lines = [line for frame in frames if (line := own(frame)) is not None]
+    line, top = (lines[-1], lines[0]) if lines else (None, None)
+    cell = next((c for c in script.cells(text) if top and c.first_line <= top <= c.last_line), None)
     emit("exception", type=type(error).__name__, bases=[base.__name__ for base in type(error).__mro__[1:-1]],
          message=str(error), stage=stages.stage_of(error, frames), line=line, called_from=top,
-         source=linecache.getline(str(path), line).strip() if line else None, cell=cell.stage if cell else None,
+         source=text.splitlines()[line - 1].strip() if line else None, cell=cell.stage if cell else None,
          frames=[[frame.path, frame.line, frame.function] for frame in frames[-30:]])
-    print_traceback(error, shown)
 
 
 def print_traceback(error: BaseException, descriptor: int) -> None:

@@ -23,17 +23,22 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Request:
-    """What a child is to run: script, values for its parameters, its command line, where events and noise go."""
+    """What a child is to run: script, values for its parameters, its command line, where events and noise go.
+
+    `connection_file` is Jupyter's, for a child that is a notebook's kernel.
+    """
 
     script: Path
     values: dict[str, Value]
     events: Path
     noise: Path | None
     argv: tuple[str, ...] = ()
+    connection_file: Path | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {"script": str(self.script), "values": self.values, "events": str(self.events), "argv": list(self.argv),
-                "noise": str(self.noise) if self.noise else None}
+                "noise": str(self.noise) if self.noise else None,
+                "connection_file": str(self.connection_file) if self.connection_file else None}
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,9 @@ class WarmParent:
     _buffer: bytes = b""
     _ended: list[dict[str, Any]] = field(default_factory=list)
 
-    def submit(self, number: int, request: Request, output: Path, scratch: Path, limit_s: float) -> None:
-        """Fork a child for a request; its stdout and stderr go to the file `output`."""
-        self._send({"number": number, "request": request.as_json(), "output": str(output), "scratch": str(scratch)})
+    def submit(self, number: int, request: Request, output: Path, scratch: Path, limit_s: float, module: str = "harness.child") -> None:
+        """Fork a child in which `module.main(request)` runs; its stdout and stderr go to the file `output`."""
+        self._send({"number": number, "module": module, "request": request.as_json(), "output": str(output), "scratch": str(scratch)})
         while "pid" not in (answer := self._receive(None) or {}):
             self._ended.append(answer)
         self.running[number] = _Running(request, answer["pid"], time.monotonic(), limit_s)
@@ -106,12 +106,12 @@ class WarmParent:
 
 
 @contextlib.contextmanager
-def start(framework: str, environment: dict[str, str]) -> Iterator[WarmParent]:
-    """Start a warm parent for a framework and wait until it has imported everything."""
+def start(framework: str, environment: dict[str, str], also: tuple[str, ...] = ()) -> Iterator[WarmParent]:
+    """Start a warm parent for a framework and wait until it has imported everything, the modules `also` named among it."""
     search = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH", "")]))
     with tempfile.TemporaryFile() as noise:
         process = subprocess.Popen(
-            [sys.executable, "-m", "harness.process.warm", framework], env={**environment, "PYTHONPATH": search},
+            [sys.executable, "-m", "harness.process.warm", framework, *also], env={**environment, "PYTHONPATH": search},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, start_new_session=True)
         yield from _served(WarmParent(process), noise)
 
@@ -133,13 +133,13 @@ def supported() -> bool:
     return sys.platform == "linux"
 
 
-def _serve(framework: str) -> None:
+def _serve(framework: str, also: list[str]) -> None:
     """The warm parent's own loop: requests in on descriptor 0, answers out on a private copy of descriptor 1."""
     answers = os.dup(1)
     os.dup2(2, 1)
-    for name in _PRELOAD[framework]:
+    for name in (*_PRELOAD[framework], *also):
         importlib.import_module(name)
-    child_side = importlib.import_module("harness.child")
+    importlib.import_module("harness.child")
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
     signal.set_wakeup_fd(wake_write)
@@ -167,12 +167,12 @@ def _serve(framework: str) -> None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for descriptor in (answers, wake_read, wake_write):
                     os.close(descriptor)
-                _become(message, child_side)
+                _become(message)
             children[pid] = message["number"]
             _answer(answers, {"number": message["number"], "pid": pid})
 
 
-def _become(message: dict[str, Any], child_side: Any) -> None:
+def _become(message: dict[str, Any]) -> None:
     code = 1
     try:
         os.setsid()
@@ -181,7 +181,7 @@ def _become(message: dict[str, Any], child_side: Any) -> None:
         for source, target in ((null, 0), (output, 1), (output, 2)):
             os.dup2(source, target)
         os.environ["TMPDIR"] = message["scratch"]
-        code = child_side.main(message["request"])
+        code = importlib.import_module(message["module"]).main(message["request"])
     except BaseException:
         import traceback
 
@@ -211,4 +211,4 @@ def _answer(descriptor: int, message: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve(sys.argv[1], sys.argv[2:])
