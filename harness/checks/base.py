@@ -35,12 +35,13 @@ class Check(ABC):
     """One fault that can be found. The class docstring's first line is its title; the rest tells the source (paper, issue, docs).
 
     `code`: letter of the stage and number, stable for ever. `requires`: codes whose failure makes this check's answer an echo; it
-    is skipped then.
+    is skipped then. `messages`: regular expressions of what exceptions say that point to this check, for looking up a message alone.
     """
 
     code: ClassVar[str]
     stage: ClassVar[Stage]
     requires: ClassVar[tuple[str, ...]] = ()
+    messages: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def check(self, seen: Observation) -> Finding | None:

@@ -47,6 +47,7 @@ class RaggedBatch(Check):
     code: ClassVar[str] = "B101"
     stage: ClassVar[Stage] = "batch"
     requires: ClassVar[tuple[str, ...]] = ("D101", "B103")
+    messages: ClassVar[tuple[str, ...]] = (*_RAGGED, *_IN_COLLATOR)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what a collator, or a conversion to a tensor, says of rows that differ in size."""
@@ -201,6 +202,7 @@ class ListsForTensors(Check):
     code: ClassVar[str] = "B103"
     stage: ClassVar[Stage] = "batch"
     requires: ClassVar[tuple[str, ...]] = ("D101",)
+    messages: ClassVar[tuple[str, ...]] = (*_LISTS, _STRING_TENSOR, *_TEXT_COLUMN)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what is said of a list, a text or an array in a tensor's place."""

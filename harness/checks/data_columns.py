@@ -23,6 +23,9 @@ _STRINGS = (r"(?:DataType|dtype|type) '?string'? not in list of allowed values",
                                                                                  r"supported"))
 _NOT_TAKEN = (r"(?P<callee>\w+)\.(?:forward|call)\(\) got an unexpected keyword argument '(?P<name>\w+)'",)
 
+# Of a message alone only usual names tell that it is about the model's inputs.
+_INPUT_REQUIRED = tuple(pattern.replace(r"(?P<wanted>\w+)", f"(?P<wanted>{'|'.join(raised.INPUTS)})") for pattern in _REQUIRED)
+
 
 class ModelInputs(Check):
     """The model's inputs are missing from the batch, or the batch holds columns that the model does not take.
@@ -34,6 +37,8 @@ class ModelInputs(Check):
 
     code: ClassVar[str] = "D101"
     stage: ClassVar[Stage] = "data"
+    messages: ClassVar[tuple[str, ...]] = (
+        *_SPECIFY, *_PAD, *_NONE_LEFT, *_INPUT_REQUIRED, *_FIRST_ARGUMENT, *_BARE, *_NOTHING, *_STRINGS, *_NOT_TAKEN)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what a model or collator says of a batch without inputs."""
@@ -154,6 +159,10 @@ _DECODER = (r"You have to specify either (decoder_input_ids) or decoder_inputs_e
             r"You must specify exactly one of (decoder_input_ids) or decoder_inputs_embeds")
 _BEST = (r"`metric_for_best_model` training argument is set to 'eval_loss', which is not found",)
 
+# Of a message alone only usual names tell that it is about labels.
+_NAMES = f"(?P<name>{'|'.join(raised.LABELS)})"
+_LABELS_ONLY = tuple(pattern.replace(r"(?P<name>\w+)", _NAMES) for pattern in (*_NOT_TAKEN, *_COLUMN))
+
 
 class LabelName(Check):
     """The labels have a name that the model does not take, so no loss is computed.
@@ -166,6 +175,7 @@ class LabelName(Check):
     code: ClassVar[str] = "D102"
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = ("D101",)
+    messages: ClassVar[tuple[str, ...]] = (*_NO_LOSS, *_LABELS_ONLY, *_NONE_LOSS, *_DECODER, *_BEST)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception that a missing loss or column leads to."""

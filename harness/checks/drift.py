@@ -35,6 +35,17 @@ def table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("renames.toml").read_text(encoding="utf-8"))
 
 
+def _known_names() -> tuple[str, ...]:
+    """Of a message alone only the names in the table tell that one was renamed: patterns for those."""
+    rows = table()
+    calls = "|".join(dict.fromkeys(row["call"] for row in rows["argument"]))
+    callee = rf"(?P<callee>\b(?:{calls})(?:\.__init__)?)"
+    required = [pattern.replace(r"(?P<callee>[\w.]+)", callee) for pattern in _REQUIRED]
+    names = [pattern.replace(r"(?P<name>\w+)", f"(?P<name>{row['old']})").replace(r"(?P<module>[\w.]+)", f"(?P<module>{row['module']})")
+             .replace(r"(?P<module>\w+)", f"(?P<module>{row['module']})") for row in rows["name"] for pattern in _NAME]
+    return (*required, *names)
+
+
 class RenamedArgument(Check):
     """An argument or name was renamed or removed in the installed library, or misspelt.
 
@@ -44,6 +55,7 @@ class RenamedArgument(Check):
     code: ClassVar[str] = "A701"
     stage: ClassVar[Stage] = "setup"
     requires: ClassVar[tuple[str, ...]] = ("D101", "D102")
+    messages: ClassVar[tuple[str, ...]] = (*_ARGUMENT, *_known_names(), *_TWO_KERAS)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception that refuses a name."""
@@ -167,6 +179,15 @@ _METRIC_AS_DATA = (r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'", r
 _LITERAL = re.compile(r"(?:from_pretrained|load_dataset|evaluate\.load|load_metric|load|pipeline)\(\s*[\"']([^\"']+)[\"']")
 
 
+def _known_metrics() -> tuple[str, ...]:
+    """Patterns for the classes of the metrics in the table."""
+    names = [name.split("_") for name in table()["known"]["metrics"]]
+    kinds = "|".join(dict.fromkeys(spelling for parts in names for spelling in ("".join(parts).upper(), "".join(map(str.title, parts)))))
+    methods = "|".join(sorted(_DATASET_METHODS))
+    return tuple(pattern.replace(r"(?P<kind>\w+)", f"(?P<kind>{kinds})").replace(r"(?P<name>\w+)", f"(?P<name>{methods})")
+                 for pattern in _METRIC_AS_DATA)
+
+
 class LoadingCall(Check):
     """A loading call is wrong or gone: a metric loaded as a dataset, a removed function, a misspelt name.
 
@@ -175,6 +196,8 @@ class LoadingCall(Check):
 
     code: ClassVar[str] = "A702"
     stage: ClassVar[Stage] = "setup"
+    messages: ClassVar[tuple[str, ...]] = (
+        *_NO_METRIC, *_known_metrics(), *_CHOICES, *_SCRIPT, *_NOT_THERE, *_CHECKPOINT, *_WEIGHTS_ONLY, *_STATE)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what a loading call raised, and from names that are known."""

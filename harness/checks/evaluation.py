@@ -29,6 +29,7 @@ class MetricInput(Check):
     _COUNT = r"Mismatch in the number of predictions \((\d+)\) and references \((\d+)\)|inconsistent numbers of samples: \[(\d+), (\d+)\]"
     _TUPLE = r"'tuple' object has no attribute 'argmax'|inhomogeneous shape after"
     _KERAS = r"Shapes \(.*\) and \(.*\) are incompatible|Incompatible shapes: \["
+    messages: ClassVar[tuple[str, ...]] = (_FORMAT, _MIX, _SCALAR, _COUNT, _TUPLE, _KERAS)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exceptions of metrics, in the script's own evaluation or in one that was tried before training."""

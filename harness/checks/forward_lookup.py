@@ -53,6 +53,7 @@ class TooLong(Check):
     code: ClassVar[str] = "F101"
     stage: ClassVar[Stage] = "forward"
     requires: ClassVar[tuple[str, ...]] = ("D101", "B101", "B103")
+    messages: ClassVar[tuple[str, ...]] = (*_SIZES, *_LOOKUP)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception of a position lookup, against the length of the rows where it is known."""
@@ -128,6 +129,7 @@ class OutsideVocabulary(Check):
     code: ClassVar[str] = "F102"
     stage: ClassVar[Stage] = "forward"
     requires: ClassVar[tuple[str, ...]] = ("D101", "B103", "F101")
+    messages: ClassVar[tuple[str, ...]] = _LOOKUP
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception of an embedding; rows that were too long are another check's."""

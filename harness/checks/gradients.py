@@ -11,7 +11,15 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import ExceptionFacts, Observation, ParameterFacts
 
 _NO_KERAS_GRADIENTS = r"No gradients provided for any variable"
+_NO_TARGET = r"Target data is missing\. Your model was compiled with loss"
+_NO_VALUES = r"^None values not supported\.$"
 _NO_GRAPH = r"does not require grad and does not have a grad_fn"
+_NUMBER = r"'(float|int)' object has no attribute 'backward'"
+_NO_WEIGHTS = r"optimizer got an empty parameter list"
+_SECOND_TIME = r"Trying to backward through the graph a second time"
+_IN_PLACE = r"modified by an inplace operation"
+# Weights changed by optimizer.step() show up as the transposed view that a linear or recurrent layer multiplied by.
+_WEIGHTS_VIEW = r"output \d+ of (AsStrided|T)(Backward\d*)?,"
 _LABEL_KEYS = ("labels", "label")
 _KERAS_LOSSES = {"sparse_categorical", "categorical", "bce", "mse", "l1", "other"}
 
@@ -26,6 +34,7 @@ class KerasLossWithoutTarget(Check):
 
     code: ClassVar[str] = "G301"
     stage: ClassVar[Stage] = "backward"
+    messages: ClassVar[tuple[str, ...]] = (_NO_KERAS_GRADIENTS, _NO_TARGET, _NO_VALUES)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from Keras' exceptions, or from a probability loss on a model that computes its own."""
@@ -40,9 +49,9 @@ class KerasLossWithoutTarget(Check):
             return self._finding(seen, error, "No weight gets a gradient: compile() was given a loss, which looks for a separate target, "
                                               "but "
                                  "the labels are inside the input dict.", own=True)
-        error = reading.matching(seen, r"Target data is missing\. Your model was compiled with loss")
+        error = reading.matching(seen, _NO_TARGET)
         if error is None:
-            nothing = reading.matching(seen, r"^None values not supported\.$", within=r"keras/src/backend/.*:convert_to_tensor$")
+            nothing = reading.matching(seen, _NO_VALUES, within=r"keras/src/backend/.*:convert_to_tensor$")
             # Keras strips its own frames, so that only the user's line tells that it was training.
             fitting = nothing is not None and nothing.site is not None and ".fit(" in nothing.site.source
             error = nothing if inside or fitting else None
@@ -82,6 +91,7 @@ class GraphCut(Check):
     code: ClassVar[str] = "G302"
     stage: ClassVar[Stage] = "backward"
     requires: ClassVar[tuple[str, ...]] = ("G301", "G303", "G304")
+    messages: ClassVar[tuple[str, ...]] = (_NO_GRAPH, _NUMBER, _NO_KERAS_GRADIENTS)
 
     _REMEDY = ("Keep tensors from the output to the loss: no `.item()`, `.data`, `.detach()`, `.numpy()`, `argmax` or "
                "`torch.tensor(...)` on "
@@ -89,7 +99,7 @@ class GraphCut(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception of backward, or from weights that were used and trained for, and got no gradient."""
-        error = (reading.matching(seen, _NO_GRAPH) or reading.matching(seen, r"'(float|int)' object has no attribute 'backward'")
+        error = (reading.matching(seen, _NO_GRAPH) or reading.matching(seen, _NUMBER)
                  or reading.matching(seen, _NO_KERAS_GRADIENTS))
         if error is not None:
             hints = [f"{error.type}: {reading.first_line(error.message)}"]
@@ -134,11 +144,12 @@ class FrozenWeights(Check):
     code: ClassVar[str] = "G303"
     stage: ClassVar[Stage] = "backward"
     requires: ClassVar[tuple[str, ...]] = ("G301",)
+    messages: ClassVar[tuple[str, ...]] = (_NO_WEIGHTS,)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges layers that are no parameters and in no optimizer, models without anything trainable, and frozen new heads."""
         model = seen.model
-        error = reading.matching(seen, r"optimizer got an empty parameter list")
+        error = reading.matching(seen, _NO_WEIGHTS)
         if error is not None and model is not None and model.unregistered:
             return self._hidden(seen, [f"{error.type}: {reading.first_line(error.message)}", _join(model.unregistered)])
         if error is not None and model is not None and any(p.trainable for p in model.parameters):
@@ -228,15 +239,14 @@ class GraphKeptAlive(Check):
 
     code: ClassVar[str] = "G308"
     stage: ClassVar[Stage] = "backward"
+    messages: ClassVar[tuple[str, ...]] = (_SECOND_TIME, f"{_IN_PLACE}.*{_WEIGHTS_VIEW}")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from backward's exceptions (after at least one step for the second kind) and from graphs that were seen to grow."""
-        error = reading.matching(seen, r"Trying to backward through the graph a second time")
+        error = reading.matching(seen, _SECOND_TIME)
         if error is None:
-            inplace = reading.matching(seen, r"modified by an inplace operation")
-            # Weights changed by optimizer.step() show up as the transposed view that a linear or recurrent layer multiplied by.
-            error = inplace if inplace and seen.steps and re.search(r"output \d+ of "
-                                                                    r"(AsStrided|T)(Backward\d*)?,", inplace.message) else None
+            inplace = reading.matching(seen, _IN_PLACE)
+            error = inplace if inplace and seen.steps and re.search(_WEIGHTS_VIEW, inplace.message) else None
         if error is not None:
             first = "a second time" in error.message and not seen.steps
             remedy = ("Call backward() once: add the losses first (`(a + b).backward()`)." if first else

@@ -26,6 +26,7 @@ class OutputFitsLoss(Check):
 
     code: ClassVar[str] = "L210"
     stage: ClassVar[Stage] = "loss"
+    messages: ClassVar[tuple[str, ...]] = (r"Target 1 is out of bounds", r"outside the valid range of \[0, 1\)")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from loss calls and the model's last layer; both must agree."""
@@ -44,7 +45,7 @@ class OutputFitsLoss(Check):
     def _one_class(self, seen: Observation, call: LossCall | None, units: int | None, activation: str) -> Finding | None:
         site = reading.place(seen, "output", "model", "loss")
         width = reading.class_units(seen, call) if call and call.name in _SINGLE_LABEL else units
-        error = reading.matching(seen, r"Target 1 is out of bounds", r"outside the valid range of \[0, 1\)")
+        error = reading.matching(seen, *self.messages)
         if width == 1 and (error is not None or (call is not None and call.name in _SINGLE_LABEL)):
             values = [c.value for c in seen.loss_calls if c.value is not None][:3]
             return Finding(
@@ -195,11 +196,12 @@ class LogitsIntoProbabilityLoss(Check):
     code: ClassVar[str] = "L206"
     stage: ClassVar[Stage] = "loss"
     requires: ClassVar[tuple[str, ...]] = ("G301", "L210")
+    messages: ClassVar[tuple[str, ...]] = (
+        r"all elements of input should be between 0 and 1", r"Assertion `input_val >= zero && input_val <= one`")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the range of what the loss was given, over all calls, and from PyTorch's own refusal."""
-        error = reading.matching(seen, r"all elements of input should be between 0 and 1", r"Assertion `input_val >= zero && input_val "
-                                                                                           r"<= one`")
+        error = reading.matching(seen, *self.messages)
         if error is not None:
             return self._finding(seen, None, "BCELoss takes probabilities and got values outside 0 to 1.",
                                  "Use `BCEWithLogitsLoss` on the raw output, or apply `torch.sigmoid` first.",

@@ -33,6 +33,7 @@ class LabelOutsideClasses(Check):
     code: ClassVar[str] = "L201"
     stage: ClassVar[Stage] = "loss"
     requires: ClassVar[tuple[str, ...]] = ("L210",)
+    messages: ClassVar[tuple[str, ...]] = (*_OUT_OF_RANGE, *_ONE_HOT, *_INDEXED)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from an exception of the loss, or from labels against the width of the output."""
@@ -154,6 +155,7 @@ class LabelDtype(Check):
                r"Expected floating point type for target with class probabilities, got (?P<got>\w+)")
 
     _SWAPPED = (r"softmax\w*. not implemented for '(?P<got>Long|Int|Byte)'",)
+    messages: ClassVar[tuple[str, ...]] = (*_IDS, *_TEXT, *_FLOATS, *_SWAPPED)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from exceptions that a loss raised; a dtype that a loss merely converts does no harm."""
@@ -214,6 +216,7 @@ class TargetShape(Check):
                r"`logits` and `labels` must have the same shape", r"logits and labels must have the same first dimension",
                r"`labels\.shape` must equal `logits\.shape`", r"`target` and `output` must have the same (rank|shape)",
                r"`output` must have rank \(ndim\) `target\.ndim - 1`")
+    messages: ClassVar[tuple[str, ...]] = _RAISED
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the shapes of loss calls (PyTorch, where broadcasting is silent) and from exceptions of a loss."""

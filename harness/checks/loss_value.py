@@ -163,6 +163,7 @@ class NotANumber(Check):
     code: ClassVar[str] = "L209"
     stage: ClassVar[Stage] = "loss"
     requires: ClassVar[tuple[str, ...]] = ("L201", "L206", "L208", "L210", "G306")
+    messages: ClassVar[tuple[str, ...]] = (r"returned nan values in its \d+th output", r"[Ii]nput contains NaN", r"contains? nan values")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from losses that are no numbers; a lone bad gradient is what mixed precision scales away."""
@@ -170,7 +171,7 @@ class NotANumber(Check):
         call = next((c for c in seen.loss_calls if c.value is not None and not math.isfinite(c.value)), None)
         weights = [p.name for p in seen.model.parameters if p.bad] if seen.model else []
         birth = self._first(seen)
-        error = reading.matching(seen, r"returned nan values in its \d+th output", r"[Ii]nput contains NaN", r"contains? nan values")
+        error = reading.matching(seen, *self.messages)
         if step is None and call is None and not weights and (birth is None or birth.what not in {"loss", "weight"}):
             return None if error is None else self._finding(seen, birth, f"{error.type}: {reading.first_line(error.message)}", error.site)
         first = birth.step if birth else step.step if step else 1

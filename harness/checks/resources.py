@@ -26,10 +26,11 @@ class OutOfMemory(Check):
     stage: ClassVar[Stage] = "resources"
     requires: ClassVar[tuple[str, ...]] = ("L203", "G308", "R602")
 
-    _MESSAGES = (r"DefaultCPUAllocator: can't allocate memory", r"DefaultCPUAllocator: not enough memory", r"CUDA out of memory",
-                 r"(MPS|XPU|HIP) .*out of memory", r"OOM when allocating tensor", r"std::bad_alloc", r"Unable to allocate .* for an array",
-                 r"Dst tensor is not initialized", r"failed to allocate memory|[Oo]ut of memory (while|trying to) allocat",
-                 r"RESOURCE_EXHAUSTED|CUDA error: out of memory")
+    messages: ClassVar[tuple[str, ...]] = (
+        r"DefaultCPUAllocator: can't allocate memory", r"DefaultCPUAllocator: not enough memory", r"CUDA out of memory",
+        r"(MPS|XPU|HIP) .*out of memory", r"OOM when allocating tensor", r"std::bad_alloc", r"Unable to allocate .* for an array",
+        r"Dst tensor is not initialized", r"failed to allocate memory|[Oo]ut of memory (while|trying to) allocat",
+        r"RESOURCE_EXHAUSTED|CUDA error: out of memory")
     _CLASSES = ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError", "_ArrayMemoryError")
 
     def check(self, seen: Observation) -> Finding | None:
@@ -42,7 +43,7 @@ class OutOfMemory(Check):
         if batch is None and seen.batches:
             batch = max((t.shape[0] for t in seen.batches[-1].columns.values() if t.shape), default=None)
         asked = f" when {_size(wanted)} more were asked for" if wanted else ""
-        evidence = [f"{error.type}: {reading.first_line(_telling(error.message, self._MESSAGES))}"]
+        evidence = [f"{error.type}: {reading.first_line(_telling(error.message, self.messages))}"]
         memory = seen.memory
         for name, size in (("weights", memory.weights), ("peak before", memory.peak), ("budget", memory.budget)):
             evidence += [f"{name}: {_size(size)}"] if size else []
@@ -55,7 +56,7 @@ class OutOfMemory(Check):
     def _error(self, seen: Observation) -> ExceptionFacts | None:
         for error in reading.raised(seen):
             if error.type in self._CLASSES or set(error.bases) & set(self._CLASSES) or any(
-                    re.search(pattern, error.message) for pattern in self._MESSAGES):
+                    re.search(pattern, error.message) for pattern in self.messages):
                 return error
         return None
 

@@ -17,6 +17,8 @@ _COMMANDS = {
     "show": "one specimen: what it shows, its parameters, what proves it",
     "run": "run a specimen and judge it by its evidence",
     "diagnose": "walk the pipeline of a specimen or of any script, and name the first cause",
+    "notebook": "a specimen as a notebook: an exercise, or executed as a walkthrough",
+    "docs": "build or serve the site, keep its translations in step",
     "doctor": "what is installed here, and which specimens can run",
     "schema": "JSON Schema of a command's --json document",
 }

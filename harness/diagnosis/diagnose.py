@@ -20,7 +20,9 @@ from harness.diagnosis.subject import Subject
 from harness.errors import ChildDied, ScriptError
 from harness.process import launch
 from harness.process.environment import for_script
+from harness.process.pool import Pool
 
+CHILD = "harness.diagnosis.child"
 _ASYNCHRONOUS = ("CUDA error", "CUBLAS_STATUS", "device-side assert", "failed in the TorchScript interpreter")
 
 
@@ -36,13 +38,13 @@ class Options:
 
 
 def diagnose(subject: Subject, options: Options,
-             on_output: Callable[[bytes, bool], None] = lambda _data, _is_error: None) -> Diagnosis:
-    """Watch a subject and judge it.
+             on_output: Callable[[bytes, bool], None] = lambda _data, _is_error: None, pool: Pool | None = None) -> Diagnosis:
+    """Watch a subject, in a fresh process or in one from a pool, and judge it.
 
     Raises `ScriptError` where it ended before it trained and nothing explains why, `ChildDied` where it was ended from outside and what had
     been seen by then explains nothing.
     """
-    seen, outcome = _watch(subject, options, subject.values, on_output)
+    seen, outcome = _watch(subject, options, subject.values, on_output, pool=pool)
     if seen is None:
         raise ChildDied(f"{subject.shown} {_ended(outcome, options)} before anything could be watched; run it by itself first")
     if seen.exception is not None and any(text in seen.exception.message for text in _ASYNCHRONOUS):
@@ -61,22 +63,26 @@ def diagnose(subject: Subject, options: Options,
 
 
 def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
-           extra: dict[str, str] | None = None) -> tuple[Observation | None, launch.Outcome]:
+           extra: dict[str, str] | None = None, pool: Pool | None = None) -> tuple[Observation | None, launch.Outcome]:
     with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         (folder / "tmp").mkdir()
         observation = folder / "observation.json"
-        request = folder / "request.json"
-        request.write_text(json.dumps({
+        request: dict[str, Any] = {
             "script": str(subject.path), "shown": subject.shown, "values": values, "argv": list(subject.argv),
             "folder": str(subject.folder),
             "observation": str(observation), "noise": None if options.verbose else str(folder / "noise.log"),
-            "budget": {"seconds": options.seconds, "steps": options.steps}}))
+            "budget": {"seconds": options.seconds, "steps": options.steps}}
+        if pool is not None:
+            outcome = pool.run(CHILD, request, folder / "output.log", folder / "tmp", options.timeout_s)
+            return transport.read(observation), outcome
+        request_path = folder / "request.json"
+        request_path.write_text(json.dumps(request))
         environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
         if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
             environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
         environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
-        outcome = launch.run_module("harness.diagnosis.child", request, environment, options.timeout_s, on_output, subject.folder)
+        outcome = launch.run_module(CHILD, request_path, environment, options.timeout_s, on_output, subject.folder)
         return transport.read(observation), outcome
 
 

@@ -86,7 +86,7 @@ def from_notebook(path: Path) -> str:
     import nbformat
 
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     except Exception as error:  # noqa: BLE001 - nbformat raises many kinds for a file that is no notebook
         raise ScriptError(f"{path} is no notebook that nbformat can read ({type(error).__name__}); save it again as .ipynb") from None
     parts = []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import logging
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,15 @@ from typing import Any
 from harness import script
 from harness.errors import ChildDied
 from harness.notebooks import build
-from harness.process import environment, launch, warm
+from harness.paths import ROOT
+from harness.process import launch
+from harness.process.pool import Pool
 from harness.runs.execute import Job, conclude, request_for
 from harness.runs.report import RunReport
 
+MODULE = "harness.notebooks.kernel"
+_PLACES = ((re.escape(sys.prefix) + r"/lib/python[\d.]+/site-packages/", ""), (re.escape(sys.base_prefix) + r"/lib/python[\d.]+/", ""),
+           (re.escape(str(ROOT)) + "/", ""), (r"/\S*/ipykernel_\d+/\d+\.py", "the notebook"), (r"/tmp/\w[\w.-]*", "/tmp/..."))  # noqa: S108 - named in outputs
 _ERROR_MARKERS = {"papermill-error-cell-tag"}
 
 
@@ -30,46 +35,29 @@ class Executed:
     report: RunReport
 
 
-def execute_many(jobs: Sequence[Job], *, workers: int, timeout_s: float | None = None) -> Iterator[Executed]:
-    """Execute jobs, at most `workers` side by side, from a warm parent per framework; yields each as it ends.
+# What a warm parent should have imported besides a framework.
+PRELOAD = (MODULE, "ipykernel.kernelapp")
 
-    An exception of the script is part of the notebook. Raises `ChildDied` where a kernel died or took too long.
+
+def execute(job: Job, pool: Pool, timeout_s: float | None = None) -> Executed:
+    """Execute the notebook of a job in a kernel from a pool. An exception of the script is part of the notebook.
+
+    Raises `ChildDied` where the kernel died or took too long.
     """
-    for framework in dict.fromkeys(job.framework for job in jobs):
-        group = [job for job in jobs if job.framework == framework]
-        share = max(1, min(workers, len(group)))
-        offline = all(job.offline for job in group)
-        variables = environment.for_script(framework, quiet=True, offline=offline, jobs=share)
-        with contextlib.ExitStack() as stack:
-            pool = stack.enter_context(_pool(framework, variables))
-            threads = stack.enter_context(ThreadPoolExecutor(share))
-            for pending in [threads.submit(_execute, job, pool, timeout_s or job.timeout_s) for job in group]:
-                yield pending.result()
-
-
-@contextlib.contextmanager
-def _pool(framework: str, variables: dict[str, str]) -> Iterator[Any]:
-    from harness.notebooks.provisioner import MODULE, Pool
-
-    with warm.start(framework, variables, (MODULE, "ipykernel.kernelapp")) as parent:
-        yield Pool(parent)
-
-
-def _execute(job: Job, pool: Any, limit_s: float) -> Executed:
+    limit = timeout_s or job.timeout_s
     with request_for(job, quiet=True) as request:
-        output = request.events.parent / "kernel.log"
-        notebook = _papermill(job, _manager(pool, request, output, limit_s), request.events.parent, limit_s)
-        report = conclude(job, request, launch.Outcome(0, None, timed_out=False, wall_s=0.0), limit_s)
+        notebook = _papermill(job, _manager(pool, request, limit), request.events.parent, limit)
+        report = conclude(job, request, launch.Outcome(0, None, timed_out=False, wall_s=0.0), limit)
         return Executed(job, notebook, report)
 
 
-def _manager(pool: Any, request: launch.Request, output: Path, limit_s: float) -> Any:
+def _manager(pool: Pool, request: launch.Request, limit_s: float) -> Any:
     from jupyter_client.manager import AsyncKernelManager
 
     from harness.notebooks.provisioner import WarmProvisioner
 
     manager = AsyncKernelManager(kernel_name="python3", connection_file=str(request.events.parent / "kernel.json"))
-    manager.provisioner = WarmProvisioner(pool, request, output, limit_s, parent=manager,
+    manager.provisioner = WarmProvisioner(pool, request, request.events.parent / "kernel.log", limit_s, parent=manager,
                                           kernel_spec=manager.kernel_spec, kernel_id=request.events.parent.name)
     return manager
 
@@ -106,8 +94,25 @@ def _clean(path: Path) -> Any:
         for key in ("papermill", "execution"):
             cell.metadata.pop(key, None)
         if cell.get("outputs"):
-            cell.outputs = merged(cell.outputs)
+            cell.outputs = [_tidy(output) for output in merged(cell.outputs)]
     return found
+
+
+def _tidy(output: Any) -> Any:
+    """An output that says the same wherever it was made: no folders of this machine, cells instead of the kernel's scratch files."""
+    if output.output_type == "stream":
+        output.text = tidy(output.text)
+    elif output.output_type == "error":
+        output.evalue = tidy(output.evalue)
+        output.traceback = [tidy(line) for line in output.traceback]
+    return output
+
+
+def tidy(text: str) -> str:
+    """Text without what differs from machine to machine."""
+    for pattern, new in _PLACES:
+        text = re.sub(pattern, new, text)
+    return text
 
 
 def merged(outputs: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,6 @@
-"""The kernel side: an ordinary IPython kernel in which the observers of `harness.child` watch. `python -m harness.notebooks.kernel REQUEST`.
+"""The kernel side: an ordinary IPython kernel, in which the observers of `harness.child` watch.
+
+Started by `harness.notebooks.execute`, or by hand as `python -m harness.notebooks.kernel REQUEST.json`.
 
 What the cells do ends up in the same event file as a script's run, so that the same evidence judges both.
 """

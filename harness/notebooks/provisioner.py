@@ -1,4 +1,4 @@
-"""A kernel provisioner (Jupyter's own word for what starts a kernel) whose kernels are forked from a warm parent, so that importing is paid once."""
+"""Kernels forked from a warm parent, so that importing is paid once: a provisioner, Jupyter's own word for what starts a kernel."""
 
 from __future__ import annotations
 
@@ -6,43 +6,18 @@ import asyncio
 import contextlib
 import os
 import signal
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
-from harness.process import warm
-from harness.process.launch import Outcome, Request, end_group
+from harness.notebooks.execute import MODULE
+from harness.process.launch import Request, end_group
+from harness.process.pool import Pool
 
-MODULE = "harness.notebooks.kernel"
 _POLL_S = 0.05
 _FAREWELL_S = 60.0  # the observers read the weights when a kernel ends
-
-
-class Pool:
-    """Kernels of one warm parent; may be used from several threads."""
-
-    def __init__(self, parent: warm.WarmParent) -> None:
-        self._parent = parent
-        self._lock = threading.Lock()
-        self._ended: dict[int, Outcome] = {}
-        self._next = 0
-
-    def start(self, request: Request, output: Path, limit_s: float) -> tuple[int, int]:
-        """Fork a kernel; returns its number and process id."""
-        with self._lock:
-            self._next += 1
-            self._parent.submit(self._next, request, output, request.events.parent / "tmp", limit_s, MODULE)
-            return self._next, self._parent.running[self._next].pid
-
-    def outcome(self, number: int) -> Outcome | None:
-        """How a kernel ended, None while it lives."""
-        with self._lock:
-            while number not in self._ended and (ended := self._parent.wait(0.0)) is not None:
-                self._ended[ended[0]] = ended[1]
-            return self._ended.get(number)
 
 
 class WarmProvisioner(KernelProvisionerBase):  # type: ignore[misc]
@@ -66,7 +41,8 @@ class WarmProvisioner(KernelProvisionerBase):  # type: ignore[misc]
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         del cmd, kwargs
         request = replace(self._request, connection_file=Path(self.parent.connection_file))
-        self._number, self._pid = self._pool.start(request, self._output, self._limit_s)
+        scratch = self._request.events.parent / "tmp"
+        self._number, self._pid = self._pool.start(MODULE, request.as_json(), self._output, scratch, self._limit_s)
         return self.connection_info
 
     def get_shutdown_wait_time(self, recommended: float = 5.0) -> float:

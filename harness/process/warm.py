@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.paths import ROOT
-from harness.process.launch import Outcome, Request, end_group
+from harness.process.launch import Outcome, end_group
 
+CHILD = "harness.child"
 _PRELOAD = {
     "torch": ("torch", "torch.utils.data", "transformers", "transformers.trainer", "transformers.models.auto.modeling_auto",
               "transformers.models.distilbert.modeling_distilbert", "transformers.models.auto.tokenization_auto", "datasets", "evaluate",
@@ -36,7 +37,6 @@ _PRELOAD = {
 
 @dataclass
 class _Running:
-    request: Request
     pid: int
     begun: float
     limit_s: float
@@ -52,12 +52,12 @@ class WarmParent:
     _buffer: bytes = b""
     _ended: list[dict[str, Any]] = field(default_factory=list)
 
-    def submit(self, number: int, request: Request, output: Path, scratch: Path, limit_s: float, module: str = "harness.child") -> None:
+    def submit(self, number: int, request: dict[str, Any], output: Path, scratch: Path, limit_s: float, module: str = CHILD) -> None:
         """Fork a child in which `module.main(request)` runs; its stdout and stderr go to the file `output`."""
-        self._send({"number": number, "module": module, "request": request.as_json(), "output": str(output), "scratch": str(scratch)})
+        self._send({"number": number, "module": module, "request": request, "output": str(output), "scratch": str(scratch)})
         while "pid" not in (answer := self._receive(None) or {}):
             self._ended.append(answer)
-        self.running[number] = _Running(request, answer["pid"], time.monotonic(), limit_s)
+        self.running[number] = _Running(answer["pid"], time.monotonic(), limit_s)
 
     def wait(self, poll_s: float = 0.2) -> tuple[int, Outcome] | None:
         """The next child that ended, or None when none did within `poll_s`. Ends those whose time has run out."""
@@ -139,7 +139,7 @@ def _serve(framework: str, also: list[str]) -> None:
     os.dup2(2, 1)
     for name in (*_PRELOAD[framework], *also):
         importlib.import_module(name)
-    importlib.import_module("harness.child")
+    importlib.import_module(CHILD)
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
     signal.set_wakeup_fd(wake_write)

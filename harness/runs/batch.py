@@ -48,7 +48,7 @@ def _drive(parent: warm.WarmParent, group: list[Job], workers: int, timeout_s: f
                 own = stack.enter_context(contextlib.ExitStack())
                 request = own.enter_context(request_for(job, quiet=quiet))
                 output, limit = Path(folder) / f"{number}.log", timeout_s or job.timeout_s
-                parent.submit(number, request, output, request.events.parent / "tmp", limit)
+                parent.submit(number, request.as_json(), output, request.events.parent / "tmp", limit)
                 active[number] = own, request, output, limit
             ended = parent.wait()
             if ended is None:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,8 @@ def _report(job: Job, events: list[dict[str, Any]], end: dict[str, Any]) -> RunR
         bug=job.bug.id, title=job.bug.file.title, variant=job.variant, framework=job.framework,
         script=os.path.relpath(job.path, ROOT), parameters=job.parameters, verdict=verdict, exception=exception, facts=measured,
         losses=facts.losses(events), versions=end["versions"], wall_s=end["wall_s"], imports_s=end["imports_s"],
-        own_s=max(0.0, end["wall_s"] - end["imports_s"]), exit_code=errors.OK if verdict.holds else errors.NOT_SHOWN)
+        own_s=max(0.0, end["wall_s"] - end["imports_s"]), exit_code=errors.OK if verdict.holds else errors.NOT_SHOWN,
+        date=datetime.now(UTC).date().isoformat())
 
 
 def read_events(path: Path) -> list[dict[str, Any]]:

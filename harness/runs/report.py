@@ -24,7 +24,7 @@ class ExceptionReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One run. Times in seconds (`own_s` is the script's time without imports), losses in nats, one per optimizer step."""
+    """One run. Times in seconds (`own_s` is the script's time without imports), losses in nats, one per optimizer step; `date` is UTC."""
 
     format: int = FORMAT
     bug: str
@@ -42,6 +42,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     imports_s: float
     own_s: float
     exit_code: int
+    date: str = ""
 
 
 def to_json(document: Any) -> bytes:
