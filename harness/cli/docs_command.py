@@ -84,8 +84,9 @@ def stamp(pages: tuple[str, ...], languages: tuple[str, ...]) -> int:
 @command.command()
 def subtitles() -> int:
     """Write the bilingual subtitles (.srt) of every narration."""
+    from harness.paths import ROOT
     from harness.site import subtitles as site
 
     for path in site.write():
-        click.echo(f"written: {path.relative_to(site.DOCS.parent)}")
+        click.echo(f"written: {path.relative_to(ROOT)}")
     return 0

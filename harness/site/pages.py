@@ -133,23 +133,24 @@ def _lookup(_site: Site, words: Words) -> str:
     return lookup.html(words)
 
 
-def _figures(site: Site, words: Words) -> str:
+def _figures(_site: Site, words: Words) -> str:
     found = json.loads(FIGURES.read_text(encoding="utf-8"))
     rows = []
-    for run in found["runs"]:
-        title = prose.english_or(f"bugs/{run['bug']}.md", words.language).title
-        rows.append([f"[{run['bug']}](bugs/{run['bug']}.md) {title}", render.NAMES[run["framework"]], words(run["variant"]),
-                     f"{run['held']}/{run['seeds']}", _spread(run.get("loss")), _spread(run.get("accuracy"))])
-    del site
-    versions_ = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    for key, run in found["reproduction"].items():
+        bug, framework, variant = key.split()
+        title = prose.english_or(f"bugs/{bug}.md", words.language).title
+        rows.append([f"[{bug}](bugs/{bug}.md) {title}", render.NAMES[framework], words(variant), f"{run['held']}/{run['runs']}",
+                     _spread(run.get("loss.last_mean")), _spread(run.get("evaluation.accuracy")), _spread(run.get("own_s"))])
+    versions = ", ".join(f"{name} {version.partition('+')[0]}" for name, version in found["versions"].items())
+    said = words("Measured on {date} on {cores} cores with {versions}. Losses, accuracies and times: lowest / median / highest.",
+                 date=found["date"], cores=found["cores"], versions=versions)
     head = [words(name) for name in ("specimen", "framework", "script", "seeds that did as they should", "mean loss of the last steps",
-                                     "accuracy")]
-    return (words("Measured on {date} with {versions}. Losses and accuracies: lowest, median, highest.", date=found["date"],
-                  versions=versions_) + "\n\n" + render.table(head, rows))
+                                     "accuracy", "own work in seconds, two runs side by side")]
+    return f"{said}\n\n{render.table(head, rows)}"
 
 
 def _spread(values: dict[str, Any] | None) -> str:
-    return "" if not values else " / ".join(f"{values[name]:.2f}" for name in ("min", "median", "max"))
+    return "" if not values else " / ".join(f"{float(values[name]):.2f}" for name in ("min", "median", "max"))
 
 
 _OF_A_BUG: dict[str, Callable[[Bug, dict[str, Shown], Words], str]] = {
