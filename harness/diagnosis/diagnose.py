@@ -23,6 +23,7 @@ from harness.process.environment import for_script
 from harness.process.pool import Pool
 
 CHILD = "harness.diagnosis.child"
+_PROBING = 0.3  # share of the watched time that experiments on copies of the model may take
 _ASYNCHRONOUS = ("CUDA error", "CUBLAS_STATUS", "device-side assert", "failed in the TorchScript interpreter")
 
 
@@ -72,7 +73,7 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             "script": str(subject.path), "shown": subject.shown, "values": values, "argv": list(subject.argv),
             "folder": str(subject.folder),
             "observation": str(observation), "noise": None if options.verbose else str(folder / "noise.log"),
-            "budget": {"seconds": options.seconds, "steps": options.steps}}
+            "budget": {"seconds": options.seconds, "steps": options.steps, "probe_seconds": _PROBING * options.seconds}}
         if pool is not None:
             outcome = pool.run(CHILD, request, folder / "output.log", folder / "tmp", options.timeout_s)
             return transport.read(observation), outcome

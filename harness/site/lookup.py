@@ -18,8 +18,8 @@ from harness.site.text import Words
 MOST = 3
 # What a specimen itself is documented to say ranks above what a check takes for its own.
 _OWN = 1000
-# Of a long paste the end is looked at, and there the last exceptions.
-_LONGEST, _EXCEPTIONS = 20_000, 20
+# Of a long paste the beginnings of lines (some patterns take their time over long ones), the end, and there the last exceptions.
+_LINE, _LONGEST, _EXCEPTIONS = 1000, 50_000, 5
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HEADER = re.compile(r"^[ \t]*(?:E[ \t]+)?(?:[\w.]+\.)?\w*(?:Error|Exception|Warning)\d*: ", re.MULTILINE)
 
@@ -132,7 +132,8 @@ def find(text: str, known: Iterable[Entry] | None = None) -> list[Answer]:
 
 def blocks(text: str) -> list[tuple[str, ...]]:
     """Where to look, in order: each exception's text, the last first, then the whole; each with its class, without, and its first line."""
-    text = _COLOUR.sub("", text).replace("\r", "").strip()[-_LONGEST:]
+    lines = _COLOUR.sub("", text).replace("\r", "").strip().split("\n")
+    text = "\n".join(line[:_LINE] for line in lines)[-_LONGEST:]
     starts = [found.start() for found in _HEADER.finditer(text)][-_EXCEPTIONS:]
     found: list[tuple[str, ...]] = []
     for part in (*(text[start:].strip() for start in reversed(starts)), text):

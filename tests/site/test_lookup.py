@@ -54,7 +54,7 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 ha
 
 """
 PASTED = [*(facts["message"] for facts in RECORDINGS.values()), *(f"{facts['type']}: {facts['message']}" for facts in RECORDINGS.values()),
-          *(text for _, _, text in QUOTED), *UNRELATED, TRACEBACK, CHAINED]
+          *(text for _, _, text in QUOTED), *UNRELATED, TRACEBACK, CHAINED, "x" * 60_000 + " " + TRACEBACK]
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
@@ -82,7 +82,9 @@ def test_of_a_whole_traceback_the_last_exception_decides() -> None:
     # One that nothing is known of does not hide the one before it.
     assert lookup.find("KeyError: 'loss'\n\nDuring handling of the above exception, another exception occurred:\n\nRuntimeError: stopped")[
         0].bugs[0] == "bug01"
-    assert lookup.find("a note\n" + "x" * 30_000 + "\nIndexError: Target 7 is out of bounds.")[0].bugs == ("bug06", "bug02")
+    assert lookup.find("a note\n" * 20_000 + "\nIndexError: Target 7 is out of bounds.")[0].bugs == ("bug06", "bug02")
+    long = "ValueError: No gradients provided for any variable: ([" + "'weight:0', " * 9000 + "])"
+    assert lookup.find(long)[0].bugs[0] == "bug01"
 
 
 def test_at_most_three_and_the_more_specific_first() -> None:

@@ -3,15 +3,18 @@
 
 (() => {
   const MOST = 3;
-  const LONGEST = 20000;
-  const EXCEPTIONS = 20;
+  // Of a long paste the beginnings of lines (some patterns take their time over long ones), the end, and there the last exceptions.
+  const LINE = 1000;
+  const LONGEST = 50000;
+  const EXCEPTIONS = 5;
   const DELAY_MS = 200;
   const COLOUR = /\x1b\[[0-9;]*m/g;
   const HEADER = "^[ \\t]*(?:E[ \\t]+)?(?:[\\w.]+\\.)?\\w*(?:Error|Exception|Warning)\\d*: ";
 
   // Where to look, in order: each exception's text, the last first, then the whole; each with its class, without, and its first line.
   function blocks(pasted) {
-    const text = pasted.replace(COLOUR, "").replace(/\r/g, "").trim().slice(-LONGEST);
+    const lines = pasted.replace(COLOUR, "").replace(/\r/g, "").trim().split("\n");
+    const text = lines.map((line) => line.slice(0, LINE)).join("\n").slice(-LONGEST);
     const starts = Array.from(text.matchAll(new RegExp(HEADER, "gm")), (found) => found.index).slice(-EXCEPTIONS);
     const parts = starts.reverse().map((start) => text.slice(start).trim());
     return [...parts, text].map((part) => {
