@@ -115,6 +115,6 @@ class _Plot:
                 f'<text class="{name}" x="{x + 8:.1f}" y="{y + 4:.1f}">{html.escape(label)}</text>')
 
     def cross(self, step: int, label: str) -> str:
-        x, y = self._x(step), self._y(self._high) + 14
+        x, y = self._x(step) + 8, self._y(self._low) - 14
         return (f'<path class="broken" d="M{x - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
                 f'<text class="broken" x="{x + 10:.1f}" y="{y + 4:.1f}">{html.escape(label)}</text>')

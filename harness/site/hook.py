@@ -1,16 +1,35 @@
-"""MkDocs hook: before a build, write the folder it is made from. So `mkdocs build` and `mkdocs serve` need nothing else."""
+"""MkDocs hook: before a build, write the folder it is made from; after it, one search index for each language.
+
+So `mkdocs build` and `mkdocs serve` need nothing else.
+"""
 
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
+from mkdocs.plugins import event_priority
+
+from harness.site import search
 from harness.site.generate import generate
 
 _log = logging.getLogger("mkdocs.hooks.zoo")
 
 
 def on_config(config: Any) -> Any:
-    """Generate, and point MkDocs at what was generated."""
-    config.docs_dir = str(generate(_log.info))
+    """Generate, and point MkDocs at what was generated. The builds that the language plugin makes inside the first one do not."""
+    if not _inner(config):
+        config.docs_dir = str(generate(_log.info))
     return config
+
+
+@event_priority(-100)  # after the language plugin has put all languages into one index
+def on_post_build(config: Any) -> None:
+    """Divide the search index, once all languages are built."""
+    if not _inner(config):
+        search.divide(Path(config.site_dir))
+
+
+def _inner(config: Any) -> bool:
+    return bool(getattr(config.plugins.get("i18n"), "building", False))
