@@ -70,6 +70,7 @@ def main(request: dict[str, Any]) -> int:
     os.chdir(ROOT)
     emit("start", pid=os.getpid(), python=sys.version.split()[0])
     app = IPKernelApp.instance()
+    app.parent_handle = os.getppid()  # ends with the process that started it, however that ends
     app.initialize(["-f", request["connection_file"], "--IPKernelApp.quiet=True", "--HistoryManager.enabled=False"])
     watch = _Watch(script.read(Path(request["script"])), emit)
     app.shell.events.register("pre_run_cell", watch.before)

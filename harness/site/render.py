@@ -8,16 +8,16 @@ from typing import Any
 
 from harness.catalog.load import Bug
 from harness.catalog.schema import Message
+from harness.notebooks.execute import tidy
 from harness.report import diagnosis_text
 from harness.report.text import diff, kind
-from harness.script import read
 from harness.site.curve import svg
 from harness.site.executed import Shown
 from harness.site.text import Words
 
 NAMES = {"torch": "PyTorch", "tensorflow": "TensorFlow"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_LONG_OUTPUT, _LONG_ERROR, _WIDE = 40, 12, 160
+_LONG_OUTPUT, _LONG_ERROR, _LONG_TRACE, _WIDE = 40, 12, 50, 160
 
 
 def fenced(text: str, language: str, options: str = "") -> str:
@@ -122,7 +122,7 @@ def outputs(found: Sequence[Any], words: Words) -> list[str]:
             message = _cut(_COLOUR.sub("", f"{output.ename}: {output.evalue}"), _LONG_ERROR)
             parts.append(fenced(message, "text", ".zoo-error "))
             trace = _COLOUR.sub("", "\n".join(output.traceback))
-            parts.append(folded("note", words("The whole traceback"), fenced(_cut(trace, 120), "text", ".zoo-output ")))
+            parts.append(folded("note", words("The whole traceback"), fenced(_cut(trace, _LONG_TRACE), "text", ".zoo-output ")))
     return parts
 
 
@@ -139,15 +139,14 @@ def diagnosis(done: Shown, framework: str) -> str:
     bug = done.broken.job.bug
     first = bug.frameworks[0] == framework
     said = f"$ python -m harness diagnose {bug.id}" + ("" if first else f" --framework {framework}")
-    return fenced(said + "\n" + diagnosis_text.render(done.diagnosis).rstrip(), "text", ".zoo-output ")
+    return fenced(said + "\n" + tidy(diagnosis_text.render(done.diagnosis)).rstrip(), "text", ".zoo-output ")
 
 
 def fix(bug: Bug, framework: str, done: Shown, words: Words) -> str:
     """The difference of the two scripts, and what the fixed one printed."""
     code = [cell for cell in done.fixed.notebook.cells if cell.cell_type == "code"]
     said = [part for cell in code for part in outputs(cell.get("outputs", []), words)]
-    whole = folded("example", words("The whole fixed script"), fenced(read(bug.path(framework, "fixed")), "python"))
-    return "\n\n".join([fenced(diff(bug, framework), "diff"), words("What the fixed script printed:"), *said, whole])
+    return "\n\n".join([fenced(diff(bug, framework), "diff"), words("What the fixed script printed:"), *said])
 
 
 def curve(done: Shown, words: Words) -> str:
