@@ -49,11 +49,11 @@ def svg(broken: Sequence[float | None], fixed: Sequence[float | None], chance: f
     low = min(0.0, *(loss for _, loss in points))
     plot = _Plot(steps, low, high * 1.05)
     parts = [plot.axes(words)]
-    if chance is not None:
-        parts.append(plot.level(chance, words("a guess: ln {classes} = {chance}", classes=classes, chance=f"{chance:.2f}")))
     for name, line in lines.items():
         if line:
             parts.append(plot.line(name, line, words(name)))
+    if chance is not None:
+        parts.append(plot.level(chance, words("a guess: ln {classes} = {chance}", classes=classes, chance=f"{chance:.2f}")))
     bad = first_bad(broken)
     if bad is not None:
         parts.append(plot.cross(bad, words("NaN from step {step} on", step=bad)))
@@ -106,7 +106,7 @@ class _Plot:
     def level(self, loss: float, label: str) -> str:
         y = self._y(loss)
         return (f'<line class="chance" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-                f'<text class="chance" x="{_LEFT + 6}" y="{y - 5:.1f}">{html.escape(label)}</text>')
+                f'<text class="chance" x="{_LEFT + 6}" y="{y - 6:.1f}">{html.escape(label)}</text>')
 
     def line(self, name: str, points: list[tuple[int, float]], label: str) -> str:
         path = " ".join(f"{self._x(step):.1f},{self._y(loss):.1f}" for step, loss in points)
