@@ -135,7 +135,8 @@ def test_the_command_writes_an_exercise_once(tmp_path: Path, capsys: pytest.Capt
         assert ended.value.code == wanted
     assert "already there" in capsys.readouterr().err
     nbformat.validate(nbformat.read(target, as_version=4))
-    for arguments, code in ((["bug99"], 3), (["bug03", "--lang", "xx"], 2), (["bug05", "--framework", "tf"], 2)):
+    for arguments, code in ((["bug99"], 3), (["bug03", "--lang", "xx"], 2), (["bug05", "--framework", "tf"], 2),
+                            (["bug03", "--output", str(tmp_path / "none" / "x.ipynb")], 2)):
         with pytest.raises(SystemExit) as ended:
             main(["notebook", *arguments])
         assert ended.value.code == code

@@ -86,6 +86,9 @@ def main(args: list[str] | None = None) -> None:
     except HarnessError as error:
         click.echo(f"error: {error}", err=True)
         code = error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        code = 2
     except click.ClickException as error:
         click.echo(f"error: {error.format_message()} (try --help)", err=True)
         code = 2

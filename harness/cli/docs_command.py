@@ -38,6 +38,9 @@ def build(force: bool) -> int:
 @click.option("--address", default="127.0.0.1:8000", show_default=True, help="Where to listen.")
 def serve(address: str) -> int:
     """Serve the site while you write; ends with Ctrl-C."""
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isdigit()):
+        raise click.BadParameter(f"{address!r} is no address such as 127.0.0.1:8000", param_hint="--address")
     from harness.site import build as site
 
     return site.serve(address)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.errors import BadParameter
+from harness.errors import BadParameter, MissingRequirement
 
 _EXAMPLES = """\b
 Examples:
@@ -35,8 +35,14 @@ def command(bug: str, language: str, walkthrough: bool, framework: str | None, o
     path = output or Path(f"{found.id}-{name}-{kind}-{language}.ipynb")
     if path.exists() and not force:
         raise BadParameter(f"{path} is already there; give another --output, or --force")
-
-    import nbformat
+    if not path.parent.is_dir():
+        raise BadParameter(f"there is no folder {path.parent}; make it first, or give another --output")
+    try:
+        import nbformat
+        import papermill
+    except ImportError as error:
+        raise MissingRequirement(f"notebooks need {error.name}; make install-docs installs it") from None
+    del papermill  # only asked for: it is used where the notebook is executed
 
     from harness.site import exercise
 

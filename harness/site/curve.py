@@ -106,7 +106,7 @@ class _Plot:
     def level(self, loss: float, label: str) -> str:
         y = self._y(loss)
         return (f'<line class="chance" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-                f'<text class="chance" x="{_LEFT + 6}" y="{y - 6:.1f}">{html.escape(label)}</text>')
+                f'<text x="{_WIDTH - _RIGHT - 10}" y="{y + 16:.1f}" text-anchor="end">{html.escape(label)}</text>')
 
     def line(self, name: str, points: list[tuple[int, float]], label: str) -> str:
         path = " ".join(f"{self._x(step):.1f},{self._y(loss):.1f}" for step, loss in points)
