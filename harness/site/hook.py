@@ -31,7 +31,8 @@ def on_config(config: Any) -> Any:
     return config
 
 
-@event_priority(-100)  # after the language plugin has put all languages into one index
+# After the language plugin has put all languages into one index.
+@event_priority(-100)  # type: ignore[untyped-decorator]
 def on_post_build(config: Any) -> None:
     """Divide the search index, once all languages are built."""
     if not _inner(config):
