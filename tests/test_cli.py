@@ -219,7 +219,9 @@ def test_a_signal_ends_the_child_and_says_so(number: signal.Signals, code: int, 
     program = ("import sys; from pathlib import Path; from harness import paths; from harness.cli import main;"
             f"paths.BUGS = Path({str(folder.parent)!r}); paths.SOLUTIONS = Path({str(folder.parent.parent / 'solutions')!r});"
             "main(['run', 'bug77', '-p', 'mode=hang'])")
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    # A shell's background job has SIGINT switched off, and hands that on.
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     pid = next(int(line.split()[1]) for line in process.stdout if line.startswith("grandchild"))
     process.send_signal(number)
     _, error = process.communicate(timeout=20)
