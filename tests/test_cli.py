@@ -221,7 +221,7 @@ def test_a_signal_ends_the_child_and_says_so(number: signal.Signals, code: int, 
             "main(['run', 'bug77', '-p', 'mode=hang'])")
     # A shell's background job has SIGINT switched off, and hands that on.
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # noqa: PLW1509 - no thread is running
     pid = next(int(line.split()[1]) for line in process.stdout if line.startswith("grandchild"))
     process.send_signal(number)
     _, error = process.communicate(timeout=20)
