@@ -140,12 +140,12 @@ def _figures(_site: Site, words: Words) -> str:
         bug, framework, variant = key.split()
         title = prose.english_or(f"bugs/{bug}.md", words.language).title
         rows.append([f"[{bug}](bugs/{bug}.md) {title}", render.NAMES[framework], words(variant), f"{run['held']}/{run['runs']}",
-                     _spread(run.get("loss.last_mean")), _spread(run.get("evaluation.accuracy")), _spread(run.get("own_s"))])
+                     _spread(run.get("loss.last_mean")), _spread(run.get("evaluation.accuracy"))])
     versions = ", ".join(f"{name} {version.partition('+')[0]}" for name, version in found["versions"].items())
-    said = words("Measured on {date} on {cores} cores with {versions}. Losses, accuracies and times: lowest / median / highest.",
+    said = words("Measured on {date} on {cores} cores with {versions}. Losses and accuracies: lowest / median / highest.",
                  date=found["date"], cores=found["cores"], versions=versions)
-    head = [words(name) for name in ("specimen", "framework", "script", "seeds that did as they should", "mean loss of the last steps",
-                                     "accuracy", "own work in seconds, two runs side by side")]
+    head = [words(name) for name in (
+        "specimen", "framework", "script", "seeds that did as they should", "mean loss of the last steps", "accuracy")]
     return f"{said}\n\n{render.table(head, rows)}"
 
 
