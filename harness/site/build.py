@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,13 +26,12 @@ def build(say: Callable[[str], None], *, force: bool = False) -> bool:
 
     Raises `SiteError` where MkDocs has a warning or an error, `MissingRequirement` where it is not installed.
     """
-    mkdocs = _mkdocs()
+    python = _python()
     stamp = _stamp()
     if not force and (OUTPUT / "index.html").exists() and _STAMP.exists() and _STAMP.read_text() == stamp:
         return False
     _STAMP.unlink(missing_ok=True)
-    command = _command(mkdocs, "build")
-    status = _run(command, say)
+    status = _run(_command(python, "build"), say)
     if status:
         raise SiteError(f"mkdocs ended with status {status}; its messages are above (the same by hand: mkdocs build --strict)")
     _STAMP.parent.mkdir(exist_ok=True)
@@ -39,9 +41,7 @@ def build(say: Callable[[str], None], *, force: bool = False) -> bool:
 
 def serve(address: str) -> int:
     """Serve the site on an address and build it again at every change, until interrupted; the status of MkDocs."""
-    import subprocess
-
-    with subprocess.Popen([*_command(_mkdocs(), "serve"), "--dev-addr", address], env=_environment(), cwd=ROOT) as process:
+    with subprocess.Popen([*_command(_python(), "serve"), "--dev-addr", address], env=_environment(), cwd=ROOT) as process:
         return process.wait()
 
 
@@ -51,10 +51,8 @@ def report() -> list[str]:
             if state != "current"]
 
 
-def _mkdocs() -> str:
-    import importlib.util
-    import sys
-
+def _python() -> str:
+    """This interpreter, once it is sure that MkDocs and what the site needs of it are there."""
     for name in ("mkdocs", "material", "mkdocs_static_i18n"):
         if importlib.util.find_spec(name) is None:
             raise MissingRequirement(f"the site needs {name.replace('_', '-')}; make docs installs it")
@@ -70,8 +68,6 @@ def _environment() -> dict[str, str]:
 
 
 def _run(command: list[str], say: Callable[[str], None]) -> int:
-    import subprocess
-
     with subprocess.Popen(command, env=_environment(), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
