@@ -103,7 +103,11 @@ def notebook(cells: Sequence[Any], words: Words) -> str:
             continue
         about = cell.metadata.get("zoo", {})
         title = f"[{about['stage']}] {about['title']}" if about.get("stage") else about.get("title") or "parameters"
-        parts.append(fenced(cell.source, "python", 'title="' + title.replace('"', "'") + '" '))
+        given = "parameters" in cell.metadata.get("tags", [])
+        source = cell.source.replace("\n", "  # (1)!\n", 1) if given else cell.source
+        parts.append(fenced(source, "python", 'title="' + title.replace('"', "'") + '" '))
+        if given:
+            parts.append("1.  " + words("A parameter is given as `-p name=value`, as often as you like."))
         if failed:
             parts.append("*" + words("not reached") + "*{ .zoo-not-reached }")
             continue
