@@ -29,11 +29,17 @@ from harness.runs.batch import run_many
 from harness.runs.execute import prepare
 from tests.corpus import figures, zoo
 
+LIMIT_S = 180  # plain scripts have no harness around them that would end them
 
-def seconds(command: list[str], environment: dict[str, str] | None = None) -> float:
-    """Wall time of a command, in seconds; its output is thrown away and its status does not matter."""
+
+def seconds(command: list[str], environment: dict[str, str] | None = None) -> float | None:
+    """Wall time of a command, in seconds; None if it had to be ended. Its output is thrown away, its status does not matter."""
     begun = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    try:
+        subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                       timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return None
     return time.perf_counter() - begun
 
 
@@ -46,7 +52,7 @@ def chosen(options: argparse.Namespace) -> list[tuple[Any, Any]]:
 
 def list_time(_options: argparse.Namespace) -> dict[str, Any]:
     """`python -m harness list`, cold interpreter each time."""
-    taken = [seconds([sys.executable, "-m", "harness", "list"]) for _ in range(20)]
+    taken = [taken for _ in range(20) if (taken := seconds([sys.executable, "-m", "harness", "list"])) is not None]
     return {"median_s": statistics.median(taken), "max_s": max(taken), "runs": len(taken)}
 
 
@@ -55,14 +61,17 @@ def ratio(options: argparse.Namespace) -> dict[str, Any]:
     found = {}
     for bug, script in chosen(options):
         variables = for_script(script.framework, quiet=True, offline=True)
-        pairs = []
+        pairs, ended = [], 0
         for _ in range(options.repeats):
             plain = seconds([sys.executable, str(bug.path(script.framework, "broken"))], variables)
             harness = seconds([sys.executable, "-m", "harness", "run", bug.id, "--framework", script.framework], variables)
-            pairs.append((plain, harness))
-        found[f"{bug.id} {script.framework}"] = {
+            if plain is None or harness is None:
+                ended += 1
+            else:
+                pairs.append((plain, harness))
+        found[f"{bug.id} {script.framework}"] = {"pairs": len(pairs), "pairs_ended_after_limit": ended} | ({
             "plain_s": statistics.median(plain for plain, _ in pairs), "run_s": statistics.median(run for _, run in pairs),
-            "ratio": statistics.median(run / plain for plain, run in pairs)}
+            "ratio": statistics.median(run / plain for plain, run in pairs)} if pairs else {})
         print(bug.id, script.framework, found[f"{bug.id} {script.framework}"], file=sys.stderr, flush=True)
     return found
 

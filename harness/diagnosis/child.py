@@ -34,6 +34,7 @@ def main(request: dict[str, Any]) -> int:
     session = WatchSession(path, WatchBudget(**request["budget"]))
     session.attach()
     begun = time.monotonic()
+    write(session.observation, output)
     ended = threading.Event()
     threading.Thread(target=_snapshots, args=(session, output, begun, ended), daemon=True).start()
     error: BaseException | None = None

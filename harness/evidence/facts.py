@@ -10,7 +10,8 @@
 | `model.num_labels`, `weights.nan` | classes of the head, whether a weight is NaN at the end |
 | `evaluation.accuracy`, `evaluation.majority_share`, `evaluation.rows` | of the last evaluation |
 | `memory.resident_peak_bytes`, `memory.requested_bytes` | most the process held; the request that failed |
-| `memory.budget_bytes`, `memory.peak_bytes` | address space granted by the script's limit, and the most that was used of it |
+| `memory.budget_bytes`, `memory.peak_bytes` | address space (TensorFlow: tensors) that the script may take, and took at most |
+| `memory.needed_bytes` | that peak and the request that failed, together |
 | `exception.type`, `exception.message`, `exception.stage`, `exception.line` | how the script ended, if it raised |
 """
 
@@ -48,6 +49,9 @@ def collect(events: list[dict[str, Any]]) -> dict[str, Fact]:
         elif kind == "exception":
             found |= {f"exception.{name}": event[name] for name in ("type", "message", "stage", "line", "cell")}
             found["memory.requested_bytes"] = requested_bytes(event["message"])
+    peak, requested = found.get("memory.peak_bytes"), found.get("memory.requested_bytes")
+    if isinstance(peak, int) and isinstance(requested, int):
+        found["memory.needed_bytes"] = peak + requested
     return {name: value for name, value in found.items() if value is not None}
 
 

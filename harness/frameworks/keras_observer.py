@@ -7,6 +7,7 @@ its rows and the loss that the gradient tape differentiates. They leave with the
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,10 @@ _KEY = "__observed__"
 
 
 class KerasObserver:
-    """Emits `step` {step, loss, labels, nan_labels, finite_labels} and `evaluation` {accuracy, labels} events."""
+    """Emits `step` {step, loss, labels, nan_labels, finite_labels}, `evaluation` {accuracy, labels} and `memory` events.
+
+    `memory` {budget_bytes, peak_bytes} is about tensors, and only where the script set a limit for them.
+    """
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
@@ -97,11 +101,23 @@ class KerasObserver:
         """The script is over: hand in the state of the model."""
         import numpy
 
+        self._memory()
         if self._model is None:
             return
         config = getattr(self._model, "config", None)
         self._emit("model", num_labels=getattr(config, "num_labels", None),
                    nan=any(bool(numpy.isnan(weight).any()) for weight in self._model.get_weights()))
+
+    def _memory(self) -> None:
+        """Where TensorFlow's tensors on the CPU have a limit, its allocator also keeps account of them."""
+        import tensorflow as tf
+        from tensorflow.python.eager import context
+
+        limit = os.environ.get("TF_CPU_BFC_MEM_LIMIT_IN_MB", "")
+        if limit.isdecimal() and context.context()._initialized:
+            with contextlib.suppress(ValueError):
+                peak = tf.config.experimental.get_memory_info("CPU:0")["peak"]
+                self._emit("memory", budget_bytes=int(limit) * 2**20, peak_bytes=peak)
 
 
 def _watched(original: Any, keras: Any) -> Any:

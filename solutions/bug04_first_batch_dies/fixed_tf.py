@@ -41,6 +41,9 @@ batches = {"columns": tokenizer.model_input_names, "label_cols": ["labels"], "co
 rows = steps * batch_size
 train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
 train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
+options = tf.data.Options()  # batches one at a time: Python cannot end while TensorFlow waits for one of its threads
+options.experimental_optimization.map_parallelization = False
+train_dataset = train_dataset.with_options(options)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head
