@@ -27,6 +27,7 @@ from harness.process.environment import cores, for_script
 from harness.runs import availability
 from harness.runs.batch import run_many
 from harness.runs.execute import prepare
+from tests import overhead
 from tests.corpus import figures, zoo
 
 LIMIT_S = 180  # plain scripts have no harness around them that would end them
@@ -126,8 +127,14 @@ def corpus(_options: argparse.Namespace) -> dict[str, Any]:
     return figures.document(figures.measure())
 
 
+def watching(options: argparse.Namespace) -> dict[str, Any]:
+    """Whole runs under watch, and after it has detached, against plain ones."""
+    return overhead.measure(repeats=options.repeats)
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
-    "list": list_time, "ratio": ratio, "all": everything_once, "reproduction": reproduction, "diagnosis": diagnosis, "corpus": corpus}
+    "list": list_time, "ratio": ratio, "all": everything_once, "reproduction": reproduction, "diagnosis": diagnosis, "corpus": corpus,
+    "overhead": watching}
 
 
 def main() -> None:

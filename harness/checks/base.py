@@ -18,13 +18,15 @@ from harness.checks.observation import Observation, Site
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What a check found: what was seen (with figures), where, the change that mends it, and evidence to show beneath.
 
-    `evidence`: short lines, each one figure or one offending row. `remedy`: a concrete change, imperative.
+    `evidence`: short lines, each one figure or one offending row. `remedy`: a concrete change, imperative. `stage`: where in the walk it
+    was found, of a check that looks at more than its own stage.
     """
 
     message: str
     remedy: str
     site: Site | None = None
     evidence: list[str] = []
+    stage: Stage | None = None
 
 
 class NotJudged(Exception):
@@ -109,4 +111,6 @@ def _judge(cls: type[Check], seen: Observation, blocked: str | None) -> Result:
         finding = cls().check(seen)
     except NotJudged as reason:
         return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="skipped", reason=str(reason))
-    return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="found" if finding else "clean", finding=finding)
+    if finding is None:
+        return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="clean")
+    return Result(code=cls.code, stage=finding.stage or cls.stage, title=cls.title(), state="found", finding=finding)

@@ -89,7 +89,8 @@ class AnotherException(Check):
             shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in believed.module_inputs)
             evidence.append(f"inside {believed.module}" + (f", given {shapes}" if shapes else ""))
         return Finding(message=f"While {_DOING.get(believed.stage, believed.stage)}, {raised.quote(believed, 160)}.".replace("..", "."),
-                       remedy=_remedy(believed), site=site, evidence=[*evidence, *reading.caveat(seen)])
+                       remedy=_remedy(believed), site=site, evidence=[*evidence, *reading.caveat(seen)],
+                       stage=believed.stage)
 
 
 def _remedy(error: ExceptionFacts) -> str:

@@ -390,4 +390,5 @@ class Observation(Facts):
     warnings: list[str] = []
     output_tail: str = ""
     seconds: float = 0.0
+    imports_seconds: float = 0.0
     truncated_at: int | None = None

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from harness import script
-from harness.child import print_traceback, redirect_noise
+from harness.child import ImportClock, print_traceback, redirect_noise
 from harness.diagnosis.transport import write
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 
@@ -38,14 +38,17 @@ def main(request: dict[str, Any]) -> int:
     ended = threading.Event()
     threading.Thread(target=_snapshots, args=(session, output, begun, ended), daemon=True).start()
     error: BaseException | None = None
+    clock = ImportClock()
+    clock.start()
     try:
         exec(code, module.__dict__)
     except BaseException as raised:
         error = raised
+    clock.stop()
     ended.set()
     session.detach()
     seen = session.finish(error)
-    seen.seconds = time.monotonic() - begun
+    seen.seconds, seen.imports_seconds = time.monotonic() - begun, clock.seconds
     write(seen, output)
     if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
         print_traceback(error, shown)

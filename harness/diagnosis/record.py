@@ -26,7 +26,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """A diagnosis. `first` is the first cause, or None; `more` are further findings that do not depend on it.
 
     `reached` is the last stage the script came to and `stopped` why watching ended; `losses` the watched losses in nats; `seconds` wall
-    time of the child, imports included.
+    time of the child, of which `imports_s` went into import statements.
     """
 
     format: int = FORMAT
@@ -42,6 +42,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     reached: str
     stopped: str
     seconds: float
+    imports_s: float
     observation: Observation | None = None
 
 
@@ -54,7 +55,8 @@ def conclude(shown: str, seen: Observation, results: list[Result], *, keep_obser
     return Diagnosis(
         script=shown, framework=seen.framework, versions=seen.versions, verdict="found" if found else _quiet(seen), first=first,
         more=[result for result in found if result is not first], walk=_stages(seen, results, rank), checks=results,
-        losses=[step.loss for step in seen.steps], reached=seen.reached, stopped=seen.stopped, seconds=seen.seconds,
+        losses=[step.loss for step in seen.steps], reached=seen.reached, stopped=seen.stopped,
+        seconds=seen.seconds, imports_s=seen.imports_seconds,
         observation=seen if keep_observation else None)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -110,12 +111,14 @@ class KerasObserver:
 
     def _memory(self) -> None:
         """Where TensorFlow's tensors on the CPU have a limit, its allocator also keeps account of them."""
+        limit = os.environ.get("TF_CPU_BFC_MEM_LIMIT_IN_MB", "")
+        if not limit.isdecimal() or "tensorflow" not in sys.modules:
+            return
         import tensorflow as tf
         from tensorflow.python.eager import context
 
-        limit = os.environ.get("TF_CPU_BFC_MEM_LIMIT_IN_MB", "")
-        if limit.isdecimal() and context.context()._initialized:
-            with contextlib.suppress(ValueError):
+        if context.context()._initialized:
+            with contextlib.suppress(ValueError):  # no account is kept by an allocator without a limit
                 peak = tf.config.experimental.get_memory_info("CPU:0")["peak"]
                 self._emit("memory", budget_bytes=int(limit) * 2**20, peak_bytes=peak)
 

@@ -40,7 +40,7 @@ def render(found: Diagnosis, *, details: bool = False) -> str:
     losses = [loss for loss in found.losses if loss is not None]
     if losses:
         lines += ["", f"  loss {losses[0]:.3f} -> {losses[-1]:.3f} in {len(losses)} watched steps  {sparkline(losses, 30)}"]
-    lines += ["", f"  watched for {found.seconds:.1f} s, imports included ({found.stopped or 'finished'})"]
+    lines += ["", f"  watched for {found.seconds:.1f} s, {found.imports_s:.1f} s of it imports ({found.stopped or 'finished'})"]
     return "\n".join(lines) + "\n"
 
 

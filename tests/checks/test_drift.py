@@ -70,6 +70,12 @@ def test_last_resort_quotes() -> None:
     assert "loss = total / count" in " ".join(found.evidence)
 
 
+def test_last_resort_is_reported_where_the_exception_was_raised() -> None:
+    seen = Observation(exception=error("ZeroDivisionError", "division by zero", "evaluation", "print(right / total)"), reached="evaluation")
+    last = next(result for result in walk(seen) if result.code == "A799")
+    assert (last.state, last.stage) == ("found", "evaluation")
+
+
 @pytest.mark.parametrize("change", ["exit", "probe", "cut short"])
 def test_last_resort_is_silent(change: str) -> None:
     seen = Observation(exception=error("IndexError", "list index out of range", "setup"))

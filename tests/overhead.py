@@ -1,0 +1,125 @@
+"""What watching costs a whole training run, and what is left of it after `detach`: the same script in turns, with ratios.
+
+    python -m tests.overhead                                      the scripts below, five turns each
+    python -m tests.overhead --repeats 3 tests/corpus/torch/moons_v2.py
+
+Each run has a process of its own, with the frameworks imported before the clock starts. *plain*: nothing attached. *watched*: every step
+in full to the very end, without probes. *detached*: watched for the first steps, then detached. Given are the seconds of the whole
+script and, for PyTorch, of an optimizer step in the second half of the run (its optimizers have a hook for that, set in all three kinds).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from harness import script
+from harness.catalog.load import everything
+from harness.frameworks.watch.session import WatchBudget, WatchSession
+from harness.paths import ROOT
+from harness.process.environment import for_script
+
+KINDS = ("plain", "watched", "detached")
+FIRST_STEPS = 20
+_ENDLESS = 10**9
+_CORPUS = ("torch/moons_v2", "torch/digits_cnn_v2", "torch/cells_unet", "torch/stock_rnn_v2", "torch/finetune_loop", "torch/word_tags",
+           "keras/shapes_cnn", "keras/reviews_lstm", "keras/card_fraud")
+
+
+def scripts() -> dict[str, Path]:
+    """The fixed scripts of the zoo and some healthy ones of the corpus."""
+    found = {f"{bug.id} {entry.framework} fixed": bug.path(entry.framework, "fixed") for bug in everything() for entry in bug.file.scripts}
+    return found | {name: ROOT / "tests" / "corpus" / f"{name}.py" for name in _CORPUS}
+
+
+def measure(wanted: Sequence[str] = (), repeats: int = 5) -> dict[str, Any]:
+    """For each script the medians in seconds and the ratios to a plain run: medians of the ratios within each turn."""
+    chosen = {name: ROOT / name for name in wanted} or scripts()
+    rows = {}
+    for name, path in chosen.items():
+        turns = [{kind: _run(path, kind) for kind in KINDS} for _ in range(repeats)]
+        rows[name] = row = {}
+        for kind in KINDS:
+            for what in ("script_s", "step_s"):
+                taken = [turn[kind][what] for turn in turns if turn[kind].get(what)]
+                if len(taken) == len(turns):
+                    row[f"{kind}_{what}"] = round(statistics.median(taken), 5)
+                    if kind != "plain":
+                        ratios = [turn[kind][what] / turn["plain"][what] for turn in turns]
+                        row[f"{kind}_to_plain_{what.removesuffix('_s')}"] = round(statistics.median(ratios), 3)
+        row["watched_steps"] = turns[0]["watched"]["steps"]
+        print(name, json.dumps(row), file=sys.stderr, flush=True)
+    return rows
+
+
+def _run(path: Path, kind: str) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    keras = any(f"import {name}" in text or f"from {name}" in text for name in ("tensorflow", "keras", "tf_keras"))
+    environment = for_script("tensorflow" if keras else "torch", quiet=True, offline=True)
+    command = [sys.executable, "-m", "tests.overhead", "--child", kind, str(path), *(["--keras"] if keras else [])]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, timeout=600)
+    found: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
+    return found
+
+
+def _child(path: Path, kind: str, *, keras: bool) -> dict[str, Any]:
+    """One run in this process."""
+    import datasets  # noqa: F401
+    import torch
+    import transformers  # noqa: F401
+
+    if keras:
+        import tensorflow  # noqa: F401
+    ends: list[float] = []
+    budget = WatchBudget(seconds=_ENDLESS, steps=_ENDLESS, slow_seconds=_ENDLESS, probe_seconds=0.0)
+    session = WatchSession(path, budget)
+    code = script.compile_with(script.read(path), path, {})
+    module = ModuleType("__main__")
+    module.__file__ = str(path)
+    sys.modules["__main__"] = module
+    sys.argv = [str(path)]
+
+    def ended(*_: object) -> None:
+        ends.append(time.perf_counter())
+        if kind == "detached" and len(ends) == FIRST_STEPS:
+            session.detach()
+
+    if kind != "plain":
+        session.attach()
+    torch.optim.optimizer.register_optimizer_step_post_hook(ended)
+    begun = time.perf_counter()
+    exec(code, module.__dict__)
+    found: dict[str, Any] = {"script_s": time.perf_counter() - begun, "steps": len(session.observation.steps)}
+    late = [b - a for a, b in zip(ends[len(ends) // 2:], ends[len(ends) // 2 + 1:], strict=False)]
+    if late:
+        found["step_s"] = statistics.median(late)
+    if kind != "plain":
+        session.detach()
+    return found
+
+
+def main() -> None:
+    """Measure, or be the child that is measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scripts", nargs="*")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--child", choices=KINDS, help=argparse.SUPPRESS)
+    parser.add_argument("--keras", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        print("\n" + json.dumps(_child(Path(options.scripts[0]), options.child, keras=options.keras)), flush=True)
+        os._exit(0)
+    print(json.dumps(measure(options.scripts, options.repeats), indent=2))
+
+
+if __name__ == "__main__":
+    main()
