@@ -74,8 +74,8 @@ def _run(path: Path, kind: str) -> dict[str, Any]:
 def _child(path: Path, kind: str, *, keras: bool) -> dict[str, Any]:
     """One run in this process."""
     import datasets  # noqa: F401
-    import torch
     import transformers  # noqa: F401
+    from torch.optim.optimizer import register_optimizer_step_post_hook
 
     if keras:
         import tensorflow  # noqa: F401
@@ -95,7 +95,7 @@ def _child(path: Path, kind: str, *, keras: bool) -> dict[str, Any]:
 
     if kind != "plain":
         session.attach()
-    torch.optim.optimizer.register_optimizer_step_post_hook(ended)
+    register_optimizer_step_post_hook(ended)
     begun = time.perf_counter()
     exec(code, module.__dict__)
     found: dict[str, Any] = {"script_s": time.perf_counter() - begun, "steps": len(session.observation.steps)}

@@ -53,6 +53,7 @@ class Steps:
         self._since = 0
         self._late: list[tuple[Any, str, Any]] = []
         self._last: float | None = None
+        self._aside = False
 
     def attach(self) -> None:
         torch, session = self._torch, self._watch.session
@@ -99,7 +100,8 @@ class Steps:
         def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active and "zero_grad" not in self._watch.seen.sites:
                 session.safely("zero_grad", session.site, "zero_grad")
-            return original(owner, *args, **kwargs)
+            with self._watch.tape.aside():
+                return original(owner, *args, **kwargs)
 
         return zero_grad
 
@@ -123,7 +125,8 @@ class Steps:
             if session.active:
                 self.clipping = (original.__name__, float(limit))
                 session.safely("clipping", session.site, "clipping")
-            return original(parameters, limit, *args, **kwargs)
+            with self._watch.tape.aside():
+                return original(parameters, limit, *args, **kwargs)
 
         return clip
 
@@ -149,6 +152,7 @@ class Steps:
         return backward
 
     def _before_backward(self, loss: Any) -> None:
+        self._back()
         self.backwards += 1
         if self.steps < _MEASURED:
             for known in self._optimizers.values():
@@ -188,9 +192,17 @@ class Steps:
 
     # Steps
 
-    def _before_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._watch.session.active:
+            if not args and kwargs.get("closure") is None:  # a closure is the script's own way from model to loss
+                self._aside = self._watch.tape.suspend() or self._aside
             self._watch.session.safely("a step", self._prepare, optimizer)
+
+    def _back(self) -> None:
+        """The tape goes on after a step, also after one that raised."""
+        if self._aside:
+            self._aside = False
+            self._watch.tape.resume()
 
     def _known(self, optimizer: Any) -> Optimizer:
         if id(optimizer) not in self._optimizers:
@@ -234,6 +246,7 @@ class Steps:
         return flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE].clone()
 
     def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        self._back()
         session = self._watch.session
         if not session.active:
             return

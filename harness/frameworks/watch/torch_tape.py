@@ -8,7 +8,7 @@ replayed on the same batch with other weights, which is what the probes do.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +111,14 @@ class Replay:
         return self.torch.autocast(self.autocast[0], dtype=self.autocast[1])
 
 
+def _readings(tensor: Any) -> set[Any]:
+    """What only reads a tensor's attributes: of it there are thousands in a step, and none makes or cuts a graph."""
+    names = ("grad", "device", "dtype", "layout", "shape", "ndim", "requires_grad", "is_leaf", "grad_fn", "is_sparse", "is_cpu", "is_cuda",
+             "is_meta", "is_quantized", "_version")
+    calls = {tensor.numel, tensor.dim, tensor.size, tensor.stride, tensor.is_complex, tensor.is_floating_point}
+    return calls | {getattr(tensor, name).__get__ for name in names if hasattr(tensor, name)}
+
+
 class Tape:
     """Records while `on`; see the module. One entry a call; cleared after every backward pass."""
 
@@ -133,11 +141,12 @@ class Tape:
 
     def attach(self) -> None:
         tape = self
+        passed_over = _readings(self._torch.Tensor)
 
         class Recorder(self._torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 result = func(*args, **(kwargs or {}))
-                if tape.on and tape._watch.session.active:
+                if tape.on and func not in passed_over and tape._watch.session.active:
                     tape._watch.session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
                 return result
 
@@ -184,6 +193,16 @@ class Tape:
     def resume(self) -> None:
         if self._mode is not None:
             self._torch.overrides._push_mode(self._mode)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Work that is no part of a loss."""
+        suspended = self.suspend()
+        try:
+            yield
+        finally:
+            if suspended:
+                self.resume()
 
     # Recording
 
