@@ -53,7 +53,8 @@ class ConstantLabels(Check):
         calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES and call.target is not None]
         targets = [call.target for call in calls if call.target is not None]
         ignored = [call.ignore_index for call in calls if call.ignore_index is not None]
-        if len(targets) >= 3 and ignored and all(facts.minimum == facts.maximum == ignored[0] for facts in targets):
+        enough = len(targets) >= 3 or any(math.prod(facts.shape) >= 256 for facts in targets)
+        if enough and ignored and all(facts.minimum == facts.maximum == ignored[0] for facts in targets):
             return Finding(message=f"Every label of every batch is {ignored[0]}, which the loss leaves out: there is nothing to learn "
                                    "from.",
                            remedy=f"Look at how the labels are made; {ignored[0]} is for padding and for tokens that are not to be "
@@ -161,29 +162,22 @@ class UninformativeLabels(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges only where a baseline, one batch and the training curve agree."""
         probes = seen.probes
-        if probes.text_baseline is None or probes.text_baseline_shuffled is None:
-            raise NotJudged(probes.skipped.get("baseline", "no baseline was fitted on the rows"))
-        rows = probes.text_baseline_rows
-        if rows < 200:
-            raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
-        noise = math.sqrt(max(probes.text_baseline_shuffled * (1 - probes.text_baseline_shuffled), 0.01) / rows)
-        gain = probes.text_baseline - probes.text_baseline_shuffled
-        if gain > 2 * noise:
+        rows, noise = self._noise(seen)
+        if probes.text_baseline is None or probes.text_baseline_shuffled is None or (
+                probes.text_baseline - probes.text_baseline_shuffled > 2 * noise):
             return None
-        counts = counts_of(raised.train_loader(seen))
-        if len(counts) < 2:
-            raise NotJudged("the labels of the training data were not counted")
-        share = max(counts.values()) / sum(counts.values())
-        if share > (0.65 if len(counts) == 2 else 1.5 / len(counts)):
-            raise NotJudged(f"one label has {100 * share:.0f} % of the rows, so that a baseline's accuracy says little")
-        if _pairs(seen):
+        counts = self._balanced(seen)
+        nothing = _nothing_carries(seen)
+        if nothing is False:
+            return None
+        if _pairs(seen) and not nothing:
             raise NotJudged("the rows are pairs, of which a bag of words cannot see the relation")
         learns, chance = reading.script_learns(seen), self._at_chance(seen)
         if learns and not chance:
             return None
         if probes.overfit is None or not reading.learned(probes.overfit):
             raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
-        if not (learns and chance) and not _simple(seen):
+        if not (learns and chance) and not nothing and not _simple(seen):
             raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
         # The script's own losses, mostly of rows that are new to it; a probe's repeat their rows, which can be memorised.
         losses, floor = reading.finite(reading.observed_losses(seen)), entropy(counts)
@@ -197,6 +191,11 @@ class UninformativeLabels(Check):
             f"(noise {noise:.3f})"),
             f"loss of the best answer that does not look at the inputs: {floor:.3f}; the script's own over its last steps: {end:.3f}",
             f"one batch can be memorised: {reading.describe(probes.overfit)}"]
+        if nothing and probes.carry is not None:
+            carry = probes.carry
+            evidence.append(f"{carry.rows} rows fitted in {carry.steps} steps: {100 * (carry.accuracy or 0):.0f} % of them right, and "
+                            f"{100 * (carry.held_accuracy or 0):.0f} % of {carry.held_rows} others, of which "
+                            f"{100 * carry.held_majority:.0f} % have the commonest label")
         if chance:
             evidence.append("the evaluation is no better than the share of the most frequent label")
         loader = raised.train_loader(seen)
@@ -210,6 +209,28 @@ class UninformativeLabels(Check):
             site=loader.site if loader else None, evidence=evidence)
 
     @staticmethod
+    def _noise(seen: Observation) -> tuple[int, float]:
+        """Rows that the baseline saw, and the standard error of its accuracy."""
+        probes = seen.probes
+        if probes.text_baseline is None or probes.text_baseline_shuffled is None:
+            raise NotJudged(probes.skipped.get("baseline", "no baseline was fitted on the rows"))
+        rows, share = probes.text_baseline_rows, probes.text_baseline_shuffled
+        if rows < 200:
+            raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
+        return rows, math.sqrt(max(share * (1 - share), 0.01) / rows)
+
+    @staticmethod
+    def _balanced(seen: Observation) -> dict[str, int]:
+        """The label counts, none of which outweighs the others by much."""
+        counts = counts_of(raised.train_loader(seen))
+        if len(counts) < 2:
+            raise NotJudged("the labels of the training data were not counted")
+        share = max(counts.values()) / sum(counts.values())
+        if share > (0.65 if len(counts) == 2 else 1.5 / len(counts)):
+            raise NotJudged(f"one label has {100 * share:.0f} % of the rows, so that a baseline's accuracy says little")
+        return counts
+
+    @staticmethod
     def _at_chance(seen: Observation) -> bool:
         """Whether a finished training was no better than the majority share in its evaluation."""
         metric = _last_metric(seen)
@@ -221,6 +242,19 @@ class UninformativeLabels(Check):
             return False
         share = max(metric.reference_counts.values()) / total
         return accuracy <= share + 2 * math.sqrt(share * (1 - share) / total)
+
+
+def _nothing_carries(seen: Observation) -> bool | None:
+    """Whether a model that learns its rows by heart knows nothing of others (True), or something (False); None: not tried, or unclear."""
+    carry = seen.probes.carry
+    if carry is None or carry.accuracy is None or carry.held_accuracy is None or carry.held_loss is None:
+        return None
+    share = carry.held_majority
+    noise = math.sqrt(share * (1 - share) / carry.held_rows)
+    if carry.held_accuracy > share + 3 * noise:
+        return False
+    by_heart = carry.accuracy > share + 0.25 and carry.accuracy > share + 4 * noise and carry.held_loss > (carry.loss or 0.0)
+    return True if by_heart and carry.held_accuracy <= share + 2 * noise else None
 
 
 def _simple(seen: Observation) -> bool:

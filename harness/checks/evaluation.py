@@ -40,7 +40,7 @@ class MetricInput(Check):
             unsure = None
         error = sure or unsure
         if error is None:
-            return self._wrong_axis(seen)
+            return self._wrong_axis(seen) or self._scores_as_probabilities(seen)
         given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -84,6 +84,24 @@ class MetricInput(Check):
                     "taken along the rows of the batch.",
             remedy="Take it along the classes: `predictions = logits.argmax(dim=-1)`.", site=error.site,
             evidence=[f"{error.type}: {reading.first_line(error.message)}"])
+
+    @staticmethod
+    def _scores_as_probabilities(seen: Observation) -> Finding | None:
+        """Raw scores of a loss that applies the sigmoid itself are rounded, or compared with one half, as if they were probabilities."""
+        if not any(call.name == "bce_with_logits" for call in seen.loss_calls):
+            return None
+        for made in seen.evaluation.decisions:
+            half = made.threshold is not None and abs(made.threshold - 0.5) < 1e-6
+            if not (made.minimum < 0 or made.maximum > 1) or not (half or (made.how == "round" and made.odd)):
+                continue
+            done = "rounded" if made.how == "round" else "compared with 0.5"
+            wrong = [f"{made.lost} of {made.values} lie between 0 and 0.5: a yes by their sigmoid, and taken as a no"]
+            wrong += [f"{made.odd} of {made.values} would be rounded to neither 0 nor 1"] if made.how == "round" else []
+            return Finding(
+                message=f"Raw scores (logits) from {made.minimum:.3g} to {made.maximum:.3g} are {done} as if they were probabilities.",
+                remedy="Cut them at zero, `predictions = (logits > 0)`, or make them probabilities first: `torch.sigmoid(logits) > 0.5`.",
+                site=made.site or reading.place(seen, "evaluation"), evidence=wrong)
+        return None
 
     @staticmethod
     def _shapes(given: MetricFacts | None) -> list[str]:

@@ -100,7 +100,7 @@ class ExplodingGradients(Check):
 
     code: ClassVar[str] = "G306"
     stage: ClassVar[Stage] = "backward"
-    requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L208", "L210")
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L208", "L210", "S403")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges layers against each other, steps against the first ones, and both against probes at smaller rates."""

@@ -166,6 +166,9 @@ class FrozenWeights(Check):
                            remedy="Assign layers to `self` in `__init__`, lists of them as `torch.nn.ModuleList([...])`, tensors as "
                                   "`torch.nn.Parameter`.", site=error.site or reading.place(seen, "optimizer", "model"),
                            evidence=[f"{error.type}: {reading.first_line(error.message)}"])
+        if seen.frozen_later is not None:
+            return Finding(message="A second model is fitted here of which every weight is frozen: this training cannot change anything.",
+                           remedy=self._thaw(seen, "the new layers"), site=seen.frozen_later, evidence=[])
         if model is None or not model.parameters:
             raise NotJudged("the model's weights were not seen")
         if model.unregistered and not (seen.optimizer and seen.optimizer.foreign) and not reading.several_models(seen):

@@ -225,14 +225,17 @@ class TargetShape(Check):
             return Finding(message="The target's shape does not fit the output.", remedy=self._remedy(error.message),
                            site=error.site or reading.place(seen, "loss"),
                            evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
-        if seen.framework in reading.KERAS:
-            return None  # Keras puts (N, 1) and (N,) in line before it compares
         for call in seen.loss_calls:
+            if seen.framework in reading.KERAS and call.name != "other":
+                continue  # Keras puts (N, 1) and (N,) in line before it compares
             shape = _grown(call)
             if shape is None or call.inputs is None or call.target is None:
                 continue
             pairs, rows = math.prod(shape), max(math.prod(call.inputs.shape), math.prod(call.target.shape))
-            fix = "target.unsqueeze(1)" if len(call.inputs.shape) > len(call.target.shape) else "output.squeeze(-1)"
+            short = len(call.inputs.shape) > len(call.target.shape)
+            fix = "target.unsqueeze(1)" if short else "output.squeeze(-1)"
+            if seen.framework in reading.KERAS:
+                fix = "tf.expand_dims(target, -1)" if short else "tf.squeeze(output, -1)"
             return Finding(
                 message=f"Output {_text(call.inputs.shape)} and target {_text(call.target.shape)} are broadcast to {_text(shape)}: the "
                         "loss "
@@ -260,11 +263,11 @@ class TargetShape(Check):
 
 def _grown(call: LossCall) -> tuple[int, ...] | None:
     """The shape that broadcasting makes of output and target, where it is larger than both and neither is a single number."""
-    if call.name in {*_CLASS_LOSSES, "categorical", "model", "other"} or call.inputs is None or call.target is None:
+    if call.name in {*_CLASS_LOSSES, "categorical", "model"} or call.inputs is None or call.target is None:
         return None
     left, right = call.inputs.shape, call.target.shape
     sizes = math.prod(left), math.prod(right)
-    if left == right or min(sizes) <= 1:
+    if left == right or min(sizes) <= 1 or (call.name == "other" and sizes[0] != sizes[1]):
         return None
     width = max(len(left), len(right))
     axes = list(zip((1,) * (width - len(left)) + left, (1,) * (width - len(right)) + right, strict=True))

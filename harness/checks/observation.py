@@ -12,12 +12,9 @@ from typing import Any, Literal
 import msgspec
 
 from harness.catalog.schema import Stage
+from harness.checks.probe_facts import Facts, ProbeFacts
 
 FORMAT = 1
-
-
-class Facts(msgspec.Struct, kw_only=True):
-    """Base of the records: mutable while observing, never changed by a check."""
 
 
 class Site(Facts):
@@ -233,58 +230,6 @@ class StepFacts(Facts):
     labels: list[Any] | None = None
 
 
-class CurveFacts(Facts):
-    """Losses of one probe run: the rate, the losses by step, and accuracy at the end where there are classes.
-
-    `start_loss`, `final_loss`: mean loss over the run's batches in evaluation mode, before its first step and after its last: free of the
-    noise of dropout and of single batches.
-    """
-
-    learning_rate: float
-    losses: list[float] = []
-    accuracy: float | None = None
-    start_loss: float | None = None
-    final_loss: float | None = None
-
-
-class ProbeFacts(Facts):
-    """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
-
-    `initial_loss`: mean training-mode-off loss of the untrained model over a few batches, from its own loss function. `overfit`:
-    one batch with every label in it,
-    fitted at the script's own rate; `overfit_scaled`: the same with the rate times each factor (a healthy pipeline learns at one of them).
-    `train`: the watched steps of the script itself (or, where these are few, a short run over their batches), `train_scaled` the same
-    batches in the same order at other rates.
-    `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice,
-    in the mode that the script evaluates in.
-    `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
-    (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
-    `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
-    with labels shuffled, `text_baseline_rows`: rows that they were measured on.
-    `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
-    `train_standardised`: the same run as `train` with every float input standardised by its training mean and deviation.
-    """
-
-    initial_loss: float | None = None
-    initial_rows: int = 0
-    overfit: CurveFacts | None = None
-    overfit_scaled: list[CurveFacts] = []
-    train: CurveFacts | None = None
-    train_scaled: list[CurveFacts] = []
-    evaluation_error: dict[str, Any] | None = None
-    repeat_differs: bool | None = None
-    input_matters: bool | None = None
-    text_baseline: float | None = None
-    text_baseline_shuffled: float | None = None
-    text_baseline_rows: int = 0
-    train_standardised: CurveFacts | None = None
-    fits_batch_size: int | None = None
-    skipped: dict[str, str] = {}
-    overfit_rows: int = 0
-    evaluation_values: dict[str, float] = {}
-    seconds: float = 0.0
-
-
 class MetricFacts(Facts):
     """One call of a metric: what it was given, what it said, and the counts behind it.
 
@@ -300,6 +245,22 @@ class MetricFacts(Facts):
     site: Site | None = None
 
 
+class DecisionFacts(Facts):
+    """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold.
+
+    `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor 1.
+    """
+
+    how: str
+    threshold: float | None = None
+    values: int = 0
+    minimum: float = 0.0
+    maximum: float = 0.0
+    lost: int = 0
+    odd: int = 0
+    site: Site | None = None
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
@@ -311,6 +272,7 @@ class EvaluationFacts(Facts):
     training_in_eval_mode: int = 0
     training_forwards: int = 0
     metrics: list[MetricFacts] = []
+    decisions: list[DecisionFacts] = []
     site: Site | None = None
 
 
@@ -357,7 +319,7 @@ class Observation(Facts):
     `loss_terms`: the summands of one loss, a dict per term and step: `step`, `name` (as in `LossCall.name`), `value` (weighted, as it
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
-    activation), compile, fit, evaluation.
+    activation), compile, fit, evaluation. `frozen_later`: where a second model is fitted of which no weight can be trained.
     """
 
     format: int = FORMAT
@@ -389,6 +351,7 @@ class Observation(Facts):
     sites: dict[str, Site] = {}
     warnings: list[str] = []
     output_tail: str = ""
+    frozen_later: Site | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

@@ -8,7 +8,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.checks.observation import CurveFacts, ExceptionFacts, LossCall, Observation, Site, StepFacts
+from harness.checks.observation import ExceptionFacts, LossCall, Observation, Site, StepFacts
+from harness.checks.probe_facts import CurveFacts
 
 # A device that works behind Python's back reports an error at whatever line happens to wait for it.
 ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)

@@ -56,7 +56,7 @@ def diagnose(subject: Subject, options: Options,
         return found
     if outcome.timed_out or outcome.signal is not None:
         raise ChildDied(f"{subject.shown} {_ended(outcome, options)}; {_how_far(seen)}")
-    if not seen.steps and seen.exception is None:
+    if not seen.steps and not seen.backward_without_step and seen.exception is None:
         how = {"time": "was stopped", "enough steps": "was stopped", "exit": "called sys.exit()"}.get(seen.stopped, "ended by itself")
         raise ScriptError(f"{subject.shown} {how} without training: no loss went backward and no fit() ran; {_how_far(seen)}. "
                           "Give the script that trains, with the arguments it needs")

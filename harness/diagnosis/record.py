@@ -8,6 +8,7 @@ import msgspec
 
 from harness.checks.base import WALK, Result
 from harness.checks.observation import Observation
+from harness.diagnosis.silence import unjudged
 
 FORMAT = 1
 
@@ -23,7 +24,8 @@ class StageState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagnosis. `first` is the first cause, or None; `more` are further findings that do not depend on it.
+    """A diagnosis. `verdict`: found, clean, or no verdict, with its `reason`. `first` is the first cause, or None; `more` are further
+    findings that do not depend on it.
 
     `reached` is the last stage the script came to and `stopped` why watching ended; `losses` the watched losses in nats; `seconds` wall
     time of the child, of which `imports_s` went into import statements.
@@ -34,6 +36,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     framework: str
     versions: dict[str, str]
     verdict: str
+    reason: str | None = None
     first: Result | None
     more: list[Result]
     walk: list[StageState]
@@ -52,8 +55,10 @@ def conclude(shown: str, seen: Observation, results: list[Result], *, keep_obser
     rank = {stage: number for number, stage in enumerate(WALK)}
     found.sort(key=lambda result: rank[result.stage])
     first = _first(found)
+    reason = None if found else unjudged(seen, results)
     return Diagnosis(
-        script=shown, framework=seen.framework, versions=seen.versions, verdict="found" if found else _quiet(seen), first=first,
+        script=shown, framework=seen.framework, versions=seen.versions,
+        verdict="found" if found else "clean" if reason is None and seen.steps else "no verdict", reason=reason, first=first,
         more=[result for result in found if result is not first], walk=_stages(seen, results, rank), checks=results,
         losses=[step.loss for step in seen.steps], reached=seen.reached, stopped=seen.stopped,
         seconds=seen.seconds, imports_s=seen.imports_seconds,
@@ -65,10 +70,6 @@ def _first(found: list[Result]) -> Result | None:
     named = [result for result in found if result.code != "A799"]
     ordered = named or found
     return ordered[0] if ordered else None
-
-
-def _quiet(seen: Observation) -> str:
-    return "clean" if seen.steps else "no verdict"
 
 
 def _stages(seen: Observation, results: list[Result], rank: dict[Any, int]) -> list[StageState]:

@@ -36,7 +36,8 @@ def render(found: Diagnosis, *, details: bool = False) -> str:
     elif found.verdict == "clean":
         lines.append("  Nothing found: what was watched trains as it should.")
     else:
-        lines.append(f"  No verdict: {found.stopped or 'not enough was seen'}; it came as far as {found.reached}.")
+        why = found.reason or f"{found.stopped or 'not enough was seen'}; it came as far as {found.reached}"
+        lines += textwrap.wrap(f"No verdict: {why}.", _WIDTH, initial_indent="  ", subsequent_indent="  ")
     losses = [loss for loss in found.losses if loss is not None]
     if losses:
         lines += ["", f"  loss {losses[0]:.3f} -> {losses[-1]:.3f} in {len(losses)} watched steps  {sparkline(losses, 30)}"]

@@ -9,18 +9,17 @@ from typing import Any
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import (
     BatchFacts,
-    CurveFacts,
     ExceptionFacts,
     LossCall,
     ModelFacts,
     Observation,
     OptimizerFacts,
     ParameterFacts,
-    ProbeFacts,
     Site,
     StepFacts,
     TensorFacts,
 )
+from harness.checks.probe_facts import CurveFacts, ProbeFacts
 
 # Recorded with torch 2.13, tensorflow 2.21, tf_keras 2.21, keras 3.15, scikit-learn 1.9, numpy 2.4, evaluate 0.4.6 (CPU): frames are cut to
 # the last six, long messages to their ends.

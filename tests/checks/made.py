@@ -7,7 +7,6 @@ from typing import Any
 from harness.checks import base
 from harness.checks.observation import (
     BatchFacts,
-    CurveFacts,
     ExceptionFacts,
     LoaderFacts,
     LossCall,
@@ -18,6 +17,7 @@ from harness.checks.observation import (
     StepFacts,
     TensorFacts,
 )
+from harness.checks.probe_facts import CurveFacts
 
 SITE = Site(file="/home/user/train.py", line=30, source="trainer.train()")
 

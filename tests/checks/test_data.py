@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from harness.checks.observation import BatchFacts, LossCall, ModelFacts, Observation, ProbeFacts, TensorFacts
+from harness.checks.observation import BatchFacts, LossCall, ModelFacts, Observation, TensorFacts
+from harness.checks.probe_facts import ProbeFacts
 from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
 
 CODES = ["D101", "D102", "D103", "D104", "D105", "D106", "D107", "D108"]

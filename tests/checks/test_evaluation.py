@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
-from harness.checks.observation import EvaluationFacts, ExceptionFacts, MetricFacts, ProbeFacts, Site
+from harness.checks.observation import EvaluationFacts, ExceptionFacts, MetricFacts, Site
+from harness.checks.probe_facts import ProbeFacts
 from tests.checks.facts import HERE, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
 DROPOUT = model(stochastic=True)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from harness.checks.base import all_checks, walk
-from harness.checks.observation import BadBirth, ExceptionFacts, Observation, ProbeFacts
+from harness.checks.observation import BadBirth, ExceptionFacts, Observation
+from harness.checks.probe_facts import ProbeFacts
 from harness.frameworks import stages
 from tests.checks.facts import (
     ADAM,

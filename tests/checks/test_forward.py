@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import Observation, ProbeFacts, TensorFacts
+from harness.checks.observation import Observation, TensorFacts
+from harness.checks.probe_facts import ProbeFacts
 from tests.checks.made import error, finding, healthy, ids, judge, steps
 
 OUTSIDE = "index out of range in self"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, MemoryFacts, ProbeFacts
+from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, MemoryFacts
+from harness.checks.probe_facts import ProbeFacts
 from harness.checks.resources import MemoryGrows, OutOfMemory
 from tests.checks.facts import HERE, died, found, ids, seen, steps, verdict
 

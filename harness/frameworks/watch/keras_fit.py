@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.observation import CurveFacts, ProbeFacts, UnitFacts
+from harness.checks.observation import UnitFacts
+from harness.checks.probe_facts import CurveFacts, ProbeFacts
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_evaluation import classes_of
 from harness.frameworks.watch.keras_replay import Replay

@@ -9,6 +9,7 @@ from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_compile import Compiles
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_evaluation import Evaluations
+from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_model import Models
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
@@ -30,6 +31,7 @@ class KerasWatcher:
         self.weighted = False
         self._watched = False
         self._unwatched = 0
+        self.fitting = 0
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
         self.data = Data(self)
@@ -47,6 +49,7 @@ class KerasWatcher:
             self._use(name)
         for part in parts[:4]:
             part.attach()
+        Loop(self, keras).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
 
@@ -63,13 +66,17 @@ class KerasWatcher:
                 return original(model, *args, **kwargs)
             self._use(name)
             session.safely("fit", self._fit_begins, signature, model, args, kwargs)
+            session.safely("fit", self._frozen_later, model)
             if not self.in_full:
                 self.evaluations.may_end()
+            self.fitting += 1
             try:
                 return original(model, *args, **kwargs)
             except Exception:
                 session.safely("the batch", self.data.broken)
                 raise
+            finally:
+                self.fitting -= 1
 
         return fit
 
@@ -79,6 +86,11 @@ class KerasWatcher:
         self.session.site("fit")
         self.weighted = given.get("class_weight") is not None
         self.data.begins(given)
+
+    def _frozen_later(self, model: Any) -> None:
+        """A model that is fitted after another was watched: whether anything in it can learn needs no step to be seen."""
+        if self.seen.steps and model is not self.steps.model and model.built and model.weights and not model.trainable_variables:
+            self.seen.frozen_later = self.session.sites.here()
 
     def _begins(self, model: Any) -> None:
         self.seen.framework = "tf_keras" if self.keras.__name__ == "tf_keras" else "keras"
@@ -103,7 +115,11 @@ class KerasWatcher:
                     self._unwatched += 1
                     if self._unwatched > _PATIENCE * session.budget.steps:
                         session.enough("enough steps")  # a loop of the script's own cannot be asked to stop
-            return original(model, *args, **kwargs)
+            self.fitting += 1
+            try:
+                return original(model, *args, **kwargs)
+            finally:
+                self.fitting -= 1
 
         return train_on_batch
 

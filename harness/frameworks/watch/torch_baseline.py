@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import ProbeFacts
+from harness.checks.probe_facts import ProbeFacts
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher

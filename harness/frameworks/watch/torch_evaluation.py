@@ -47,7 +47,7 @@ class Evaluations:
         """Forwards that a backward pass follows."""
         for call in calls:
             self._seen.training_forwards += 1
-            self._seen.training_in_eval_mode += not call.training
+            self._seen.training_in_eval_mode += not call.training and any(weight.requires_grad for weight in call.module.parameters())
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))
 
@@ -63,6 +63,7 @@ class Evaluations:
             if self._seen.site is not None:
                 watch.seen.sites.setdefault("evaluation", self._seen.site)
         self._seen.forwards += 1
+        watch.decisions.offered(watch.losses.output_of([call]))
         self._seen.with_gradients += call.grad
         self._seen.in_training_mode += bool(call.training and stochastic and held_out)
         self._training_mode = self._training_mode or (call.training and stochastic)
@@ -100,6 +101,7 @@ class Evaluations:
     def training_resumes(self) -> None:
         """A loss goes backward: an evaluation, if there was one, is over."""
         self._flush()
+        self._watch.decisions.over()
 
     def may_end(self) -> None:
         """All steps were watched and a training pass begins again. Raises `Enough` where an evaluation has been seen."""

@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import CurveFacts, ProbeFacts, UnitFacts
+from harness.checks.observation import UnitFacts
+from harness.checks.probe_facts import CurveFacts, ProbeFacts
 from harness.frameworks.watch import torch_inside, torch_tape, torch_units
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import Place, Sites
@@ -22,6 +23,7 @@ _LEARNT = 0.5
 _FITTED = 0.03
 _FIT_STEPS = 100
 _TRAIN_STEPS = 120
+_EPOCHS = 60
 _LEAST_STEPS = 8
 _MERGED = 4
 _MEASURED = 12
@@ -211,6 +213,12 @@ class Fits:
             # As many steps as the script's own were, or nothing is compared; a little over time for that.
             enough = count if count * self._step_s < 2 * self._seconds else _LEAST_STEPS
             facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
+
+    def carry(self, fitted: list[list[Replay]], held: list[list[Replay]], seconds: float) -> tuple[CurveFacts, float | None, float]:
+        """Fit some steps again and again at the script's rate: the curve, with accuracy on their rows, and accuracy and loss on others."""
+        curve = self._curve(fitted, 1.0, _EPOCHS * len(fitted), seconds, stop_early=True, measure=True)
+        curve.accuracy = self._accuracy(fitted)
+        return curve, self._accuracy(held), self._mean_loss(held)
 
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised float inputs, where they are of another scale than that."""

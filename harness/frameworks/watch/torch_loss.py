@@ -152,11 +152,13 @@ class Losses:
         """A loss that no function of torch made: the model's own, or arithmetic in the script."""
         own = any(getattr(call.output, "loss", None) is not None for call in calls)
         output, target = self.output_of(calls), None
-        name = "model" if own else torch_graph.arithmetic(loss)
-        if name in ("mse", "l1"):
-            output, target = self._watch.tape.difference() or (output, None)
+        name, place = "model" if own else torch_graph.arithmetic(loss), None
+        # Whatever is made of a difference: one number a row was subtracted from one number a row.
+        sides = None if own else self._watch.tape.difference()
+        if sides is not None and (name in ("mse", "l1") or sides[0].numel() == sides[1].numel() > 1):
+            output, target, place = sides
         facts = LossCall(name=name, inputs=tensors.facts(output) if output is not None else None, target=tensors.facts(target),
-                         site=self._watch.seen.sites.get("backward"), step=len(self._watch.seen.steps) + 1,
+                         site=site(place) or self._watch.seen.sites.get("backward"), step=len(self._watch.seen.steps) + 1,
                          reduction="mean" if loss.grad_fn is not None and loss.grad_fn.name().startswith("Mean") else None)
         if self._watch.on_cpu(loss) and loss.numel() == 1:
             facts.value = float(loss.detach())

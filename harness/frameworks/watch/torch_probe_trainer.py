@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.checks.observation import ProbeFacts
+from harness.checks.probe_facts import ProbeFacts
 from harness.frameworks.watch import exceptions
 from harness.frameworks.watch.sites import Sites
 from harness.frameworks.watch.torch_state import Frozen, silent

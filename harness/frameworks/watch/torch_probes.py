@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import ParameterFacts
-from harness.frameworks.watch import tensors, torch_baseline, torch_inside, torch_probe_trainer, torch_tape
+from harness.frameworks.watch import tensors, torch_baseline, torch_carry, torch_inside, torch_probe_trainer, torch_tape
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_fit import NEAR, Fits, learns
@@ -180,6 +180,7 @@ class Probes:
         with fits.held():
             if self._may_fit("train"):
                 fits.train(losses)  # first, while the weights are those of now
+                torch_carry.measure(fits, self._steps, losses, self._facts, 1.5 * self._watch.session.budget.probe_seconds)
             if model is not None:
                 model.units = fits.units()
 

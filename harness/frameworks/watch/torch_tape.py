@@ -142,12 +142,16 @@ class Tape:
     def attach(self) -> None:
         tape = self
         passed_over = _readings(self._torch.Tensor)
+        session, decisions = self._watch.session, self._watch.decisions
 
         class Recorder(self._torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 result = func(*args, **(kwargs or {}))
-                if tape.on and func not in passed_over and tape._watch.session.active:
-                    tape._watch.session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
+                if (tape.on or decisions.listening) and func not in passed_over and session.active:
+                    if decisions.listening:
+                        session.safely("an answer made by hand", decisions.saw, func, args, result)
+                    if tape.on:
+                        session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
                 return result
 
         self._mode = Recorder()
@@ -176,12 +180,10 @@ class Tape:
         self._mode = None
 
     def stop(self) -> None:
-        """Record no more; the mode goes as soon as nothing lies above it."""
+        """Record no more; the mode stays for what evaluations do with outputs, until `detach`."""
         self.on = False
         self.clear()
         self._scalars, self._links = {}, ([], [])
-        if self._on_top():
-            self._leave()
 
     def suspend(self) -> bool:
         """Take the mode off while a model runs, so that nothing in it is slowed; True where it has to be put back."""
@@ -272,13 +274,13 @@ class Tape:
         self._linked = False
         self._entries, self._models, self.overflown, self.cuts = [], 0, False, []
 
-    def difference(self) -> tuple[Any, Any] | None:
-        """The two sides of the last subtraction of tensors of which one has a gradient: prediction, target."""
+    def difference(self) -> tuple[Any, Any, Place | None] | None:
+        """The last subtraction of tensors of which one has a gradient: prediction, target, and where it is written."""
         for entry in reversed(self._entries):
             if getattr(entry.function, "__name__", "") in ("sub", "__sub__", "rsub", "__rsub__", "subtract"):
                 sides = [side for side in entry.args if self._torch.is_tensor(side)]
                 if len(sides) == 2 and sides[0].requires_grad != sides[1].requires_grad:
-                    return (sides[0], sides[1]) if sides[0].requires_grad else (sides[1], sides[0])
+                    return (*(sides if sides[0].requires_grad else sides[::-1]), entry.place)
         return None
 
     # From a record to a replay

@@ -10,6 +10,7 @@ from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_calls import Calls, RootCall
 from harness.frameworks.watch.torch_data import Data
+from harness.frameworks.watch.torch_decisions import Decisions
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
 from harness.frameworks.watch.torch_loss import Losses
@@ -39,6 +40,7 @@ class TorchWatcher:
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
         self.torch = torch
+        self.decisions = Decisions(self)
         self.tape = Tape(self)
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)

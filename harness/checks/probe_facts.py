@@ -1,0 +1,81 @@
+"""The record of what was tried on copies of model and optimizer; part of an `Observation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Facts(msgspec.Struct, kw_only=True):
+    """Base of the records: mutable while observing, never changed by a check."""
+
+
+class CurveFacts(Facts):
+    """Losses of one probe run: the rate, the losses by step, and accuracy at the end where there are classes.
+
+    `start_loss`, `final_loss`: mean loss over the run's batches in evaluation mode, before its first step and after its last: free of the
+    noise of dropout and of single batches.
+    """
+
+    learning_rate: float
+    losses: list[float] = []
+    accuracy: float | None = None
+    start_loss: float | None = None
+    final_loss: float | None = None
+
+
+class CarryFacts(Facts):
+    """What fitting `rows` rows from the first weights, in `steps` steps, did for them and for `held_rows` others.
+
+    `loss`, `held_loss`: means in nats at the end; `held_majority`: share of the commonest label among the others.
+    """
+
+    rows: int
+    held_rows: int
+    steps: int
+    accuracy: float | None = None
+    loss: float | None = None
+    held_accuracy: float | None = None
+    held_loss: float | None = None
+    held_majority: float = 1.0
+
+
+class ProbeFacts(Facts):
+    """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
+
+    `initial_loss`: mean training-mode-off loss of the untrained model over a few batches, from its own loss function. `overfit`:
+    one batch with every label in it,
+    fitted at the script's own rate; `overfit_scaled`: the same with the rate times each factor (a healthy pipeline learns at one of them).
+    `train`: the watched steps of the script itself (or, where these are few, a short run over their batches), `train_scaled` the same
+    batches in the same order at other rates.
+    `evaluation_error`: exception of evaluating before training. `repeat_differs`: the same evaluation batch gave different outputs twice,
+    in the mode that the script evaluates in.
+    `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
+    (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
+    `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
+    with labels shuffled, `text_baseline_rows`: rows that they were measured on.
+    `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
+    `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
+    `train_standardised`: the same run as `train` with every float input standardised by its training mean and deviation.
+    """
+
+    initial_loss: float | None = None
+    initial_rows: int = 0
+    overfit: CurveFacts | None = None
+    overfit_scaled: list[CurveFacts] = []
+    train: CurveFacts | None = None
+    train_scaled: list[CurveFacts] = []
+    evaluation_error: dict[str, Any] | None = None
+    repeat_differs: bool | None = None
+    input_matters: bool | None = None
+    text_baseline: float | None = None
+    text_baseline_shuffled: float | None = None
+    text_baseline_rows: int = 0
+    train_standardised: CurveFacts | None = None
+    fits_batch_size: int | None = None
+    carry: CarryFacts | None = None
+    skipped: dict[str, str] = {}
+    overfit_rows: int = 0
+    evaluation_values: dict[str, float] = {}
+    seconds: float = 0.0

@@ -1,0 +1,44 @@
+"""What it means that no check found anything: that training works, or that nobody can tell yet."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from harness.checks import raised, reading
+from harness.checks.base import Result
+from harness.checks.data_labels import counts_of, entropy
+from harness.checks.observation import Observation
+
+# What leaves a loss where it began, without a word.
+_SILENT = ("S401", "S402", "D106")
+_LEAST_STEPS = 20
+
+
+def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
+    """Why there is no verdict, in one sentence; None where the silence can be trusted."""
+    if not seen.steps:
+        if seen.backward_without_step:
+            return f"{seen.backward_without_step} losses went backward and no optimizer stepped; weights changed by hand are not followed"
+        return None if seen.exception is None else "the script ended before it trained"
+    floor = _still_guessing(seen)
+    if floor is None:
+        return None
+    open_ones = [f"{result.code} ({result.reason})" for result in results
+                 if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
+    if not open_ones:
+        return None
+    return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), and what could explain it was not judged: "
+            + "; ".join(open_ones))
+
+
+def _still_guessing(seen: Observation) -> float | None:
+    """Loss (nats) of the best answer that does not look at the inputs, where a classifier's own losses have stayed there."""
+    losses = reading.finite(reading.observed_losses(seen))
+    if seen.task != "classification" or len(losses) < _LEAST_STEPS or reading.several_models(seen) or reading.script_learns(seen):
+        return None
+    counts = counts_of(raised.train_loader(seen))
+    floor = entropy(counts) if len(counts) > 1 else math.log(seen.classes) if seen.classes and seen.classes > 1 else None
+    end = statistics.fmean(losses[-max(1, len(losses) // 3):])
+    return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None

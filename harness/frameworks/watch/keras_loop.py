@@ -1,0 +1,250 @@
+"""Loops of a script's own with `tf.GradientTape`, outside `fit`: losses, gradients and steps, without probes.
+
+A function of the script's own that `tf.function` would compile is run as plain Python while it is watched: in a graph nothing can be seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import LossCall, StepFacts
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.keras_compile import rate_of
+from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_model import task_of
+from harness.frameworks.watch.keras_trace import numpy_of
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_CALLS, _OUTPUTS, _ROWS = 60, 32, 256
+_OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
+                  "sigmoid_cross_entropy_with_logits": "bce"}
+_OF_KERAS = {"sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical",
+             "binary_crossentropy": "bce", "mean_squared_error": "mse", "mean_absolute_error": "l1"}
+
+
+class Loop:
+    """Hooks tapes, models, losses and optimizers; silent while `fit` or a probe runs."""
+
+    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+        self._watch = watch
+        self._keras = keras
+        self._inside = 0
+        self._model: Any = None
+        self._given: Any = None
+        self._outputs: dict[int, Any] = {}
+        self._calls: list[LossCall] = []
+        self._targets: list[float] = []
+        self._norms: list[float] = []
+        self._labels: Any = None
+        self._sources: set[frozenset[int]] = set()
+
+    @property
+    def _looking(self) -> bool:
+        import tensorflow as tf
+
+        return self._watch.session.active and not self._watch.fitting and not self._inside and tf.executing_eagerly()
+
+    @contextlib.contextmanager
+    def _within(self) -> Iterator[None]:
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+
+    def attach(self) -> None:
+        import tensorflow as tf
+        from tensorflow.python.eager.polymorphic_function import polymorphic_function
+
+        replace = self._watch.session.patches.replace
+        replace(polymorphic_function.Function, "__call__", self._wrap_function)
+        replace(tf.GradientTape, "gradient", self._wrap_gradient)
+        replace(tf.Tensor, "__sub__", self._wrap_difference)
+        replace(self._keras.Model, "__call__", self._wrap_model)
+        replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
+        replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
+        if hasattr(self._keras.optimizers.Optimizer, "apply"):
+            replace(self._keras.optimizers.Optimizer, "apply", self._wrap_apply)
+        for owner, names, logits in ((tf.nn, _OF_TENSORFLOW, True), (self._keras.losses, _OF_KERAS, False)):
+            for name, known in names.items():
+                replace(owner, name, functools.partial(self._wrap_loss_function, name=known, logits=logits))
+
+    def _wrap_function(self, original: Any) -> Any:
+        from tensorflow.python.util import tf_decorator
+
+        def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            python = function._python_function
+            code = getattr(tf_decorator.unwrap(python)[1], "__code__", None)
+            if self._looking and code is not None and self._watch.session.sites.is_own(code.co_filename):
+                import tensorflow as tf
+
+                return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
+            return original(function, *args, **kwargs)
+
+        return __call__
+
+    def _wrap_model(self, original: Any) -> Any:
+        def __call__(model: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not self._looking:
+                return original(model, *args, **kwargs)
+            with self._within():
+                found = original(model, *args, **kwargs)
+            self._watch.session.safely("a forward pass", self._ran, model, args[0] if args else kwargs, found)
+            return found
+
+        return __call__
+
+    def _ran(self, model: Any, given: Any, found: Any) -> None:
+        import tensorflow as tf
+
+        self._watch.session.reach("forward")
+        self._model, self._given = model, given
+        for made in tf.nest.flatten(found):
+            if len(self._outputs) < _OUTPUTS:
+                self._outputs[id(made)] = made  # kept, so that its number is not given to another
+
+    def _wrap_loss(self, original: Any) -> Any:
+        def __call__(loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not self._looking:
+                return original(loss, y_true, y_pred, *args, **kwargs)
+            with self._within():
+                found = original(loss, y_true, y_pred, *args, **kwargs)
+            self._watch.session.safely("a loss", self._compared, self._watch.compiles.loss(None, loss, self._number), y_true, y_pred, found)
+            return found
+
+        return __call__
+
+    def _wrap_loss_function(self, original: Any, name: str, logits: bool) -> Any:
+        def loss(*args: Any, **kwargs: Any) -> Any:
+            if not self._looking:
+                return original(*args, **kwargs)
+            with self._within():
+                found = original(*args, **kwargs)
+            true = kwargs.get("labels", kwargs.get("y_true", args[0] if args else None))
+            pred = kwargs.get("logits", kwargs.get("y_pred", args[1] if len(args) > 1 else None))
+            call = LossCall(name=name, step=self._number, reduction="none", site=self._watch.session.sites.here(),
+                            from_logits=(logits or bool(kwargs.get("from_logits"))) if name not in ("mse", "l1") else None)
+            self._watch.session.safely("a loss", self._compared, call, true, pred, found)
+            return found
+
+        return loss
+
+    def _wrap_difference(self, original: Any) -> Any:
+        def __sub__(left: Any, right: Any) -> Any:  # noqa: N807
+            made = original(left, right)
+            if self._outputs and self._looking and (id(left) in self._outputs) != (id(right) in self._outputs):
+                pred, true = (left, right) if id(left) in self._outputs else (right, left)
+                call = LossCall(name="other", step=self._number, site=self._watch.session.sites.here())
+                if math.prod(getattr(true, "shape", ())) == math.prod(pred.shape) > 1:
+                    self._watch.session.safely("a difference", self._compared, call, true, pred, None)
+            return made
+
+        return __sub__
+
+    @property
+    def _number(self) -> int:
+        return len(self._watch.seen.steps) + 1
+
+    def _compared(self, call: LossCall, true: Any, pred: Any, value: Any) -> None:
+        self._watch.session.reach("loss")
+        call.inputs, call.target = tensors.facts(numpy_of(pred)), tensors.facts(np.asarray(numpy_of(true)))
+        call.value = float(np.mean(numpy_of(value))) if value is not None else None
+        if call.site is not None:
+            self._watch.seen.sites.setdefault("loss", call.site)
+        self._labels = true
+        self._calls.append(call)
+
+    def _wrap_gradient(self, original: Any) -> Any:
+        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            looking = self._looking
+            found = original(tape, target, sources, *args, **kwargs)
+            if looking:
+                self._watch.session.safely("a gradient", self._went_back, target, sources, found)
+            return found
+
+        return gradient
+
+    def _went_back(self, target: Any, sources: Any, found: Any) -> None:
+        import tensorflow as tf
+
+        watch, session = self._watch, self._watch.session
+        session.training_begins()
+        session.reach("backward")
+        session.site("backward")
+        self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
+        weights = tf.nest.flatten(sources)
+        each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in _flat(found)]
+        self._norms += [norm for norm in each if norm >= 0]
+        self._sources.add(frozenset(map(id, weights)))
+        if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
+            if watch.seen.model is None:
+                watch._begins(self._model)
+                watch.models.weights(self._model)
+            watch.models.gradients([id(weight) for weight in weights], each)
+
+    def _wrap_apply(self, original: Any) -> Any:
+        def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            looking = self._looking
+            with self._within():
+                found = original(optimizer, *args, **kwargs)
+            if looking:
+                self._watch.session.safely("a step", self._stepped, optimizer)
+                if len(self._watch.seen.steps) >= self._watch.session.budget.steps:
+                    self._watch.session.enough("enough steps")
+                if self._watch.session.out_of_time:
+                    self._watch.session.enough("time")
+            return found
+
+        return apply
+
+    def _stepped(self, optimizer: Any) -> None:
+        watch, seen = self._watch, self._watch.seen
+        watch.session.reach("step")
+        watch.session.site("step")
+        seen.framework = "tf_keras" if self._keras.__name__ == "tf_keras" else "keras"
+        if seen.optimizer is None:
+            seen.optimizer = watch.compiles.optimizer(None, optimizer)
+        labels = class_ids(numpy_of(self._labels)) if self._labels is not None else None
+        if self._given is not None and self._labels is not None:
+            self._watch.session.safely("a batch", self._came)
+        squares = [norm * norm for norm in self._norms]
+        seen.steps.append(StepFacts(
+            step=self._number, loss=sum(self._targets) if self._targets else None, backwards=len(self._targets),
+            learning_rate=rate_of(optimizer), labels=(labels or [])[:_ROWS] or None, gradient_norm=sum(squares) ** 0.5))
+        if len(seen.steps) == 1 and seen.model is not None and self._calls:
+            self._describe()
+        if len(seen.loss_calls) < _CALLS:
+            seen.loss_calls += self._calls
+        seen.models_stepped = max(1, len([group for group in self._sources if not any(group < other for other in self._sources)]))
+        self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
+
+    def _came(self) -> None:
+        data = self._watch.data
+        if data.current is None:
+            data.begins({"x": iter(())})
+        data.came((self._given, self._labels))
+
+    def _describe(self) -> None:
+        seen, last = self._watch.seen, self._calls[-1]
+        if seen.model is None or last.inputs is None:
+            return
+        seen.model.output = last.inputs
+        if len(self._calls) == 1:
+            seen.model.final_units = int(last.inputs.shape[-1]) if len(last.inputs.shape) > 1 else 1
+        seen.task, seen.classes = task_of(last, seen.model)
+        if seen.task == "other" and last.inputs.shape == (last.target.shape if last.target is not None else None):
+            seen.task = None
+
+
+def _flat(found: Any) -> list[Any]:
+    if isinstance(found, dict):
+        return [leaf for key in sorted(found) for leaf in _flat(found[key])]
+    return [leaf for item in found for leaf in _flat(item)] if isinstance(found, list | tuple) else [found]
