@@ -28,6 +28,8 @@ _NAME = (r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", r"modu
          r"'(?P<module>\w+)' object has no attribute '(?P<name>\w+)'")
 _TWO_KERAS = (r"Could not interpret optimizer identifier: <keras\.",)
 
+_LIBRARIES = ("torch", "transformers", "datasets", "evaluate", "accelerate", "tokenizers", "keras", "tf_keras", "tensorflow", "sklearn")
+
 
 @functools.cache
 def table() -> dict[str, Any]:
@@ -76,6 +78,9 @@ class RenamedArgument(Check):
                         message=f"`{hit[1]['module']}` has no `{hit[1]['name']}` in the installed "
                                 f"version{_versions(seen, hit[1]['module'])}.",
                         remedy=f"Use {row['new']}.", site=hit[0].site, evidence=[raised.quote(hit[0])])
+        lacking = self._lacking(seen)
+        if lacking is not None:
+            return lacking
         hit = raised.find(seen, _TWO_KERAS)
         if hit:
             return Finding(message="The optimizer is of Keras 3 and the model of Keras 2 (tf_keras), which the TensorFlow models of "
@@ -86,6 +91,19 @@ class RenamedArgument(Check):
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was called yet")
         return None
+
+    @staticmethod
+    def _lacking(seen: Observation) -> Finding | None:
+        """An object of a library, not of a class of the script's own, is asked for a name that is not quite one of its own."""
+        error = next((found for found in reading.raised(seen) if found.owner and found.close_names), None)
+        if error is None or error.owner.split(".")[0] not in _LIBRARIES or error.owner.endswith("Tensor"):
+            return None
+        match = re.search(r"has no attribute '(\w+)'", error.message)
+        name, cls = (match[1] if match else "?"), error.owner.rpartition(".")[2]
+        return Finding(
+            message=f"`{cls}` has no `{name}` in the installed version{_versions(seen, error.owner)}; the closest name is "
+                    f"`{error.close_names[0]}`.",
+            remedy=f"Write `{error.close_names[0]}` in place of `{name}`.", site=error.site, evidence=[raised.quote(error)])
 
     def _argument(self, seen: Observation, error: ExceptionFacts, callee: str, name: str) -> Finding | None:
         if re.search(r"\.(forward|call)$", callee):

@@ -280,8 +280,9 @@ class ExceptionFacts(Facts):
     """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first.
 
     `called_with`: names that a loading call was given, read off its frames (`pretrained_model_name_or_path`, `path`, ...). `accepts`: the
-    parameters of the function that refused an argument, where it could be found. `module`: the innermost module of the model that it came
-    through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
+    parameters of the function that refused an argument, where it could be found. `owner`: the class (with its module) whose object lacks an
+    attribute, unless it makes attributes up as they are asked for; `close_names`: what it has that is spelt alike. `module`: the innermost
+    module of the model that it came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
     """
 
     type: str
@@ -292,6 +293,8 @@ class ExceptionFacts(Facts):
     frames: list[tuple[str, int, str]] = []
     called_with: dict[str, str] = {}
     accepts: list[str] = []
+    owner: str = ""
+    close_names: list[str] = []
     during: Literal["script", "probe"] = "script"
     cpu_rerun: dict[str, Any] | None = None
     module: str = ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from harness.checks.observation import ExceptionFacts, TensorFacts
@@ -38,7 +40,19 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
         seen.module, seen.module_inputs = at_fault["module"], inputs
     seen.called_with = _called_with(error)
     seen.accepts = _accepts(error, own[-1].path if own else "")
+    seen.owner, seen.close_names = _owner(error)
     return seen
+
+
+def _owner(error: BaseException) -> tuple[str, list[str]]:
+    """The class whose object lacks an attribute, and its names that are spelt alike."""
+    owner = getattr(error, "obj", None)
+    if not isinstance(error, AttributeError) or owner is None or not error.name or isinstance(owner, ModuleType):
+        return "", []
+    cls = owner if isinstance(owner, type) else type(owner)
+    if hasattr(cls, "__getattr__"):
+        return "", []
+    return f"{cls.__module__}.{cls.__qualname__}", difflib.get_close_matches(error.name, dir(owner), n=1, cutoff=0.7)
 
 
 def _both_ends(text: str) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.checks.observation import UnitFacts
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
-from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.carry import Portion
+from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
 from harness.frameworks.watch.keras_evaluation import classes_of
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_state import Frozen, Start
@@ -23,6 +24,7 @@ _LEARNT = 0.5
 _FITTED = 0.03
 _FIT_STEPS = 100
 _TRAIN_STEPS = 120
+_EPOCHS = 60
 _LEAST_STEPS = 8
 _MERGED = 4
 # How far a short training that learns moves its weights, roughly; and no rate is tried that is further from the script's than this.
@@ -220,6 +222,12 @@ class Fits:
             enough = count if count * self._step_s < 2 * self._seconds else _LEAST_STEPS
             facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
 
+    def carry(self, fitted: list[Step], held: list[Step], seconds: float) -> tuple[CurveFacts, float | None, float]:
+        """Fit some steps again and again at the script's rate: the curve, with accuracy on their rows, and accuracy and loss on others."""
+        curve = self._curve(fitted, 1.0, _EPOCHS * len(fitted), seconds, stop_early=True, measure=True)
+        curve.accuracy = self._accuracy(fitted, None)
+        return curve, self._accuracy(held, None), self._mean_loss(held)
+
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised inputs, where they are of another scale than that."""
         scales = self._scales()
@@ -308,6 +316,14 @@ class Fits:
             right += sum(a == b for a, b in zip(found, labels, strict=True))
             rows += len(found)
         return right / rows if rows else None
+
+
+def portion_of(step: Step) -> Portion:
+    """The rows of a step, told apart by its main input."""
+    columns = columns_of(step.data)
+    rows = columns.get(main_input(columns) or "")
+    marks = [hash(row.tobytes()) for row in rows] if isinstance(rows, np.ndarray) and rows.ndim > 1 else []
+    return Portion(step, list(step.labels or ()), marks)
 
 
 def inputs_of(data: Any) -> list[Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.frameworks.watch import torch_baseline
-from harness.frameworks.watch.keras_fit import NEAR, Fits, Step, learns
+from harness.frameworks.watch import carry, torch_baseline
+from harness.frameworks.watch.keras_fit import NEAR, Fits, Step, learns, portion_of
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.session import Clock
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FIRST = 8
 _KEPT_BYTES = 512 << 20
 _PATIENCE_S = 4.0
-_FIRST_SHARE, _SECOND_SHARE = 0.4, 1.0
+_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE = 0.4, 1.0, 1.5
 
 
 class Probes:
@@ -109,6 +109,9 @@ class Probes:
                 model.units = fits.units()
             if self._may_fit("train"):
                 fits.train(losses)
+                patience = _CARRY_SHARE * self._watch.session.budget.probe_seconds
+                carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), [portion_of(step) for step in self._steps], losses,
+                              self._facts)
 
     def _fits(self, clock: Clock, seconds: float, steps: list[Step]) -> Fits | None:
         watch = self._watch

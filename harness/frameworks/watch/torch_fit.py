@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import UnitFacts
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
-from harness.frameworks.watch import torch_inside, torch_tape, torch_units
+from harness.frameworks.watch import tensors, torch_inside, torch_tape, torch_units
+from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import Place, Sites
 from harness.frameworks.watch.torch_state import Frozen, silent
@@ -332,6 +333,18 @@ class Fits:
 def _rate(group: dict[str, Any]) -> float:
     """The rate that a script asks for: what a schedule starts from, where there is one."""
     return float(group.get("initial_lr", group["lr"]))
+
+
+def portion_of(step: list[Replay]) -> Portion:
+    """The rows of a step, told apart by the first input of its models."""
+    labels = [label for replay in step for label in replay.labels or ()]
+    marks: list[int] = []
+    for replay in step:
+        rows = [tensor for tensor in replay.inputs() if tensor.dim() > 1 and tensor.device.type == "cpu"]
+        if rows and rows[0].shape[0] == len(replay.labels or ()):
+            values = tensors.array(rows[0])
+            marks += [hash(row.tobytes()) for row in values] if values is not None else []
+    return Portion(step, labels, marks)
 
 
 def _rows(replay: Replay) -> int:

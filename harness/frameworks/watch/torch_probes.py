@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import ParameterFacts
-from harness.frameworks.watch import tensors, torch_baseline, torch_carry, torch_inside, torch_probe_trainer, torch_tape
+from harness.frameworks.watch import carry, tensors, torch_baseline, torch_inside, torch_probe_trainer, torch_tape
 from harness.frameworks.watch.session import Clock
 from harness.frameworks.watch.sites import site
-from harness.frameworks.watch.torch_fit import NEAR, Fits, learns
+from harness.frameworks.watch.torch_fit import NEAR, Fits, learns, portion_of
 from harness.frameworks.watch.torch_state import Start
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _FIRST = 8
 _KEPT_BYTES = 512 << 20
 _WEIGHTS = 300_000_000
 _PATIENCE_S = 4.0
-_FIRST_SHARE, _SECOND_SHARE = 0.4, 1.0
+_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE = 0.4, 1.0, 1.5
 
 
 class Probes:
@@ -180,7 +180,9 @@ class Probes:
         with fits.held():
             if self._may_fit("train"):
                 fits.train(losses)  # first, while the weights are those of now
-                torch_carry.measure(fits, self._steps, losses, self._facts, 1.5 * self._watch.session.budget.probe_seconds)
+                patience = _CARRY_SHARE * self._watch.session.budget.probe_seconds
+                carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), [portion_of(step) for step in self._steps], losses,
+                              self._facts)
             if model is not None:
                 model.units = fits.units()
 
