@@ -109,3 +109,12 @@ def test_what_this_torch_raises_is_what_was_recorded(tmp_path) -> None:
         for name, facts in load(path).items():
             found = {result.code for result in walk(observation(path.stem, facts)) if result.state == "found"}
             assert not facts["code"].startswith(("D", "B", "F1", "A7")) or facts["code"] in found, name
+
+
+@pytest.mark.parametrize(("owner", "close", "state"), [
+    ("torch.optim.sgd.SGD", ["zero_grad"], "found"), ("__main__.Sampler", ["zero_grad"], "clean"), ("torch.Tensor", ["numpy"], "clean"),
+    ("torch.optim.sgd.SGD", [], "clean")])
+def test_a_name_that_an_object_of_a_library_has_not_quite(owner: str, close: list[str], state: str) -> None:
+    message = "'SGD' object has no attribute 'zero_grads'"
+    seen = Observation(exception=error("AttributeError", message, "step", owner=owner, close_names=close))
+    assert judge("A701", seen) == state

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
-from harness.checks.observation import EvaluationFacts, ExceptionFacts, MetricFacts, Site
+from harness.checks.observation import DecisionFacts, EvaluationFacts, ExceptionFacts, MetricFacts, Observation, Site
 from harness.checks.probe_facts import ProbeFacts
-from tests.checks.facts import HERE, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
+from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
 DROPOUT = model(stochastic=True)
 NORM = model(stochastic=True, has_batch_norm=True)
@@ -111,3 +111,19 @@ def test_constant_prediction_early() -> None:
 def test_no_metric_error_from_elsewhere() -> None:
     error = ExceptionFacts(type="TypeError", message="only 0-dimensional arrays can be converted to Python scalars", stage="data")
     assert verdict(MetricInput, died(error)) is None
+
+
+def made_by_hand(**facts: object) -> Observation:
+    decision = DecisionFacts(**({"how": "round", "values": 100, "minimum": -4.0, "maximum": 3.0, "lost": 12, "odd": 40, "site": HERE} | facts))
+    return seen(loss_calls=[call(name="bce_with_logits")], evaluation=EvaluationFacts(decisions=[decision]))
+
+
+def test_logits_rounded_or_compared_with_one_half() -> None:
+    found(MetricInput, made_by_hand(), "rounded as if they were probabilities", "40 of 100")
+    found(MetricInput, made_by_hand(how="compare", threshold=0.5), "compared with 0.5", "12 of 100")
+
+
+@pytest.mark.parametrize("facts", [{"how": "compare", "threshold": 0.0}, {"minimum": 0.01, "maximum": 0.99, "odd": 0},
+                                   {"how": "compare", "threshold": 2.0}, {"odd": 0}])
+def test_answers_by_hand_that_are_right(facts: dict[str, object]) -> None:
+    assert verdict(MetricInput, made_by_hand(**facts)) is None

@@ -179,3 +179,7 @@ def test_dead_units() -> None:
     assert verdict(DeadUnits, seen(model=half, probes=NEVER_LEARNS, batches=batches)) is None
     assert isinstance(verdict(DeadUnits, seen(model=dead, probes=NEVER_LEARNS, batches=[batch(x=tensor(2, 8))])), str)
     assert isinstance(verdict(DeadUnits, seen(model=dead, batches=batches)), str)
+
+
+def test_a_second_model_that_is_fitted_with_nothing_to_train() -> None:
+    found(FrozenWeights, seen(framework="keras", frozen_later=HERE), "A second model", "layer.trainable = True")

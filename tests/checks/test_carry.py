@@ -1,0 +1,72 @@
+"""D106 where a plain baseline is no fair judge: what the model itself learns from some rows, and whether that helps with others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
+from harness.frameworks.watch.carry import Portion, measure
+from tests.checks.made import finding, judge, text_batch
+from tests.checks.test_data import uninformative
+
+BY_HEART = CarryFacts(rows=640, held_rows=320, steps=600, accuracy=0.9, loss=0.4, held_accuracy=0.34, held_loss=2.0, held_majority=0.34)
+
+
+def unclear(carry: CarryFacts | None):
+    seen = uninformative()
+    assert seen.model is not None
+    seen.model.pretrained = None
+    seen.probes.carry = carry
+    return seen
+
+
+def test_rows_learnt_by_heart_that_help_with_no_others() -> None:
+    assert "34 % of 320 others" in " ".join(finding("D106", unclear(BY_HEART)).evidence)
+
+
+def test_pairs_can_be_judged_so_too() -> None:
+    seen = unclear(BY_HEART)
+    seen.batches = [text_batch(texts=["[CLS] a [SEP] b [SEP]"])]
+    assert judge("D106", seen) == "found"
+
+
+@pytest.mark.parametrize(("name", "value"), [("accuracy", 0.5), ("held_accuracy", 0.5), ("held_accuracy", 0.41), ("held_loss", 0.3)])
+def test_not_by_heart_or_it_helps(name: str, value: float) -> None:
+    carry = CarryFacts(**{field: getattr(BY_HEART, field) for field in BY_HEART.__struct_fields__} | {name: value})
+    assert judge("D106", unclear(carry)) != "found"
+
+
+def asked(labels: np.ndarray, losses: list[float], rows: int = 640) -> tuple[ProbeFacts, list[tuple[list[int], list[int]]]]:
+    """What is fitted and held out, of steps of 32 rows that come again after `rows`."""
+    calls: list[tuple[list[int], list[int]]] = []
+
+    def fit(fitted: list[int], held: list[int]) -> tuple[CurveFacts, float | None, float]:
+        calls.append((fitted, held))
+        return CurveFacts(learning_rate=1e-3, losses=[1.0], accuracy=0.9, final_loss=0.3), 0.5, 0.9
+
+    facts = ProbeFacts()
+    portions = [Portion(step, labels[(step * 32 + np.arange(32)) % rows].tolist(), [(step * 32 + row) % rows for row in range(32)])
+                for step in range(60)]
+    measure(fit, portions, losses, facts)
+    return facts, calls
+
+
+def test_nothing_that_was_fitted_is_held_out() -> None:
+    labels = np.random.default_rng(0).integers(0, 2, 640)
+    facts, [(fitted, held)] = asked(labels, [0.69] * 60)
+    assert not set(fitted) & set(held)
+    assert max(fitted + held) < 20  # the first epoch only
+    assert facts.carry is not None
+    assert (facts.carry.rows, facts.carry.held_rows) == (32 * len(fitted), 32 * len(held))
+
+
+@pytest.mark.parametrize("losses", [[0.69] * 20, [0.69 - 0.01 * step for step in range(60)], [3.0] * 60])
+def test_not_asked_of_what_learns_or_is_too_short(losses: list[float]) -> None:
+    assert asked(np.random.default_rng(0).integers(0, 2, 640), losses)[1] == []
+
+
+def test_too_few_rows() -> None:
+    facts, calls = asked(np.random.default_rng(0).integers(0, 2, 640), [0.69] * 60, rows=160)
+    assert calls == []
+    assert "too few" in facts.skipped["carry"]

@@ -1,0 +1,55 @@
+"""No finding is a clean bill only where the silence can be trusted."""
+
+from __future__ import annotations
+
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from harness.diagnosis.record import conclude
+from tests.checks.made import curve, healthy, steps
+
+
+def verdict(seen: Observation) -> tuple[str, str]:
+    found = conclude("train.py", seen, walk(seen))
+    return found.verdict, found.reason or ""
+
+
+def test_a_run_that_learns() -> None:
+    assert verdict(healthy()) == ("clean", "")
+
+
+def guessing() -> Observation:
+    seen = healthy()
+    seen.steps = steps([1.0986] * 60)
+    return seen
+
+
+def test_a_loss_that_stays_at_a_guess_with_checks_that_could_not_judge() -> None:
+    word, reason = verdict(guessing())
+    assert word == "no verdict"
+    assert "D106" in reason
+    assert "1.10" in reason
+
+
+def test_a_loss_that_has_left_the_guess() -> None:
+    seen = guessing()
+    seen.steps = steps([1.0986] * 30 + [0.9] * 30)
+    assert verdict(seen)[0] == "clean"
+
+
+def test_another_scale_than_a_classifiers() -> None:
+    seen = guessing()
+    seen.task = "other"
+    assert verdict(seen)[0] == "clean"
+
+
+def test_steps_without_an_optimizer() -> None:
+    word, reason = verdict(Observation(framework="torch", backward_without_step=30, reached="backward", stopped="finished"))
+    assert word == "no verdict"
+    assert "30 losses went backward" in reason
+
+
+def test_a_finding_needs_no_reason() -> None:
+    seen = guessing()
+    seen.probes.overfit = curve(1.1, 1.1, accuracy=0.3)
+    seen.probes.overfit_scaled = [curve(1.1, 0.05, accuracy=1.0, rate=5e-5)]
+    assert verdict(seen) == ("found", "")
