@@ -114,7 +114,8 @@ def test_no_metric_error_from_elsewhere() -> None:
 
 
 def made_by_hand(**facts: object) -> Observation:
-    decision = DecisionFacts(**({"how": "round", "values": 100, "minimum": -4.0, "maximum": 3.0, "lost": 12, "odd": 40, "site": HERE} | facts))
+    usual = {"how": "round", "values": 100, "minimum": -4.0, "maximum": 3.0, "lost": 12, "odd": 40, "site": HERE}
+    decision = DecisionFacts(**(usual | facts))
     return seen(loss_calls=[call(name="bce_with_logits")], evaluation=EvaluationFacts(decisions=[decision]))
 
 
