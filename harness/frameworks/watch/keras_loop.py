@@ -81,9 +81,11 @@ class Loop:
         from tensorflow.python.util import tf_decorator
 
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not self._looking:
+                return original(function, *args, **kwargs)
             python = function._python_function
             code = getattr(tf_decorator.unwrap(python)[1], "__code__", None)
-            if self._looking and code is not None and self._watch.session.sites.is_own(code.co_filename):
+            if code is not None and self._watch.session.sites.is_own(code.co_filename):
                 import tensorflow as tf
 
                 return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
