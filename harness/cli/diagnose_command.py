@@ -21,8 +21,8 @@ Examples:
   python -m harness diagnose --json train.py > diagnosis.json
   python -m harness diagnose --format html --output report.html notebook.ipynb
 
-Exit codes: 0 nothing found, 1 a fault was found, 2 bad input or the script never
-trained, 3 no such specimen, 4 it timed out or died before a verdict."""
+Exit codes: 0 nothing found, 1 a fault was found, 2 bad input, no training
+or no verdict, 3 no such specimen, 4 it timed out or died before a verdict."""
 _SPECIMEN = re.compile(r"(?:bug)?\d{1,2}(?:_\w+)?", re.IGNORECASE)
 _TAIL_BYTES = 4000
 
