@@ -23,7 +23,7 @@ from harness.frameworks.watch.keras_trace import numpy_of
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_CALLS, _OUTPUTS, _ROWS = 60, 32, 256
+_CALLS, _OUTPUTS, _ROWS = 60, 12, 256
 _OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
                   "sigmoid_cross_entropy_with_logits": "bce"}
 _OF_KERAS = {"sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical",
@@ -109,6 +109,8 @@ class Loop:
 
         self._watch.session.reach("forward")
         self._model, self._given = model, given
+        if len(self._outputs) >= _OUTPUTS:
+            self._outputs = {}  # an evaluation, after which no step forgets them
         for made in tf.nest.flatten(found):
             if len(self._outputs) < _OUTPUTS:
                 self._outputs[id(made)] = made  # kept, so that its number is not given to another

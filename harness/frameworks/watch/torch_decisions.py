@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOVING = frozenset(("cat", "concat", "stack", "squeeze", "unsqueeze", "view", "reshape", "flatten", "detach", "cpu", "float", "double",
                      "to", "contiguous", "clone", "__getitem__", "transpose", "permute", "select", "ravel", "data"))
 _COMPARING = frozenset(("gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__", "greater", "greater_equal", "less", "less_equal"))
-_FOLLOWED = 400
+_FOLLOWED, _LARGEST = 400, 1 << 16
 _KEPT = 20
 
 
@@ -32,8 +32,9 @@ class Decisions:
         return bool(self._followed)
 
     def offered(self, output: Any) -> None:
-        """A model has answered in an evaluation."""
-        if tensors.is_tensor(output) and output.is_floating_point() and self._watch.on_cpu(output):
+        """A model has answered in an evaluation. Only scores of a loss that applies the sigmoid itself are worth following."""
+        if tensors.is_tensor(output) and output.is_floating_point() and self._watch.on_cpu(output) and any(
+                call.name == "bce_with_logits" for call in self._watch.seen.loss_calls):
             self._follow(output)
 
     def over(self) -> None:
@@ -41,7 +42,7 @@ class Decisions:
         self._followed = {}
 
     def _follow(self, tensor: Any) -> None:
-        if len(self._followed) < _FOLLOWED:
+        if len(self._followed) < _FOLLOWED and tensor.numel() <= _LARGEST:
             self._followed[id(tensor)] = tensor  # kept, so that its number is not given to another
 
     def saw(self, function: Any, args: Any, result: Any) -> None:

@@ -63,13 +63,13 @@ class Evaluations:
             if self._seen.site is not None:
                 watch.seen.sites.setdefault("evaluation", self._seen.site)
         self._seen.forwards += 1
-        watch.decisions.offered(watch.losses.output_of([call]))
         self._seen.with_gradients += call.grad
         self._seen.in_training_mode += bool(call.training and stochastic and held_out)
         self._training_mode = self._training_mode or (call.training and stochastic)
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
         self._count(call)
+        watch.decisions.offered(watch.losses.output_of([call]))
 
     def _held_out(self, call: RootCall) -> bool:
         """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""

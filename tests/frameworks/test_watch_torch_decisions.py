@@ -1,0 +1,60 @@
+"""Answers that an evaluation makes of outputs by hand, and training in evaluation mode of what is frozen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.watching import HEAD, watch
+
+LOOP = """
+head = nn.Linear(2, 1)
+optimizer = torch.optim.Adam([*model.parameters(), *head.parameters()], lr=1e-2)
+for epoch in range(3):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.binary_cross_entropy_with_logits(head(model(xb)).squeeze(-1), yb.float()).backward()
+        optimizer.step()
+    with torch.no_grad():
+        scores = torch.cat([head(model(xb)) for xb, yb in test]).squeeze(-1)
+        ANSWER
+"""
+
+
+@pytest.mark.parametrize(("answer", "how", "threshold"), [
+    ("right = (torch.round(scores) == y[320:]).float().mean()", "round", None),
+    ("right = ((scores > 0.5) == y[320:]).float().mean()", "compare", 0.5),
+    ("right = ((scores.reshape(-1) >= 0) == y[320:]).float().mean()", "compare", 0.0),
+])
+def test_an_answer_is_followed_to_the_outputs(answer: str, how: str, threshold: float | None, tmp_path: Path) -> None:
+    text = HEAD + LOOP.replace("ANSWER", answer)
+    seen = watch(tmp_path, text)
+    made = seen.evaluation.decisions[0]
+    assert (made.how, made.threshold, made.values) == (how, threshold, 80)
+    assert made.minimum < 0 < made.maximum
+    assert made.site is not None
+    assert made.site.source == answer
+
+
+@pytest.mark.parametrize("answer", ["right = (torch.sigmoid(scores) > 0.5).float().mean()", "kept = y[320:] > 0.5"])
+def test_probabilities_and_other_numbers_are_let_go(answer: str, tmp_path: Path) -> None:
+    assert watch(tmp_path, HEAD + LOOP.replace("ANSWER", answer)).evaluation.decisions == []
+
+
+TWO = """
+body, head = nn.Sequential(nn.Linear(10, 16), nn.BatchNorm1d(16), nn.ReLU()), nn.Linear(16, 2)
+body.eval()
+FREEZE
+optimizer = torch.optim.Adam([weight for weight in [*body.parameters(), *head.parameters()] if weight.requires_grad], lr=1e-2)
+for xb, yb in train:
+    optimizer.zero_grad()
+    F.cross_entropy(head(body(xb)), yb).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("freeze", "counted"), [("body.requires_grad_(False)", False), ("", True)])
+def test_a_frozen_body_in_evaluation_mode_is_meant_so(freeze: str, counted: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + TWO.replace("FREEZE", freeze))
+    assert bool(seen.evaluation.training_in_eval_mode) is counted
