@@ -45,7 +45,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     reached: str
     stopped: str
     seconds: float
-    imports_s: float
+    imports_s: float = 0.0
     observation: Observation | None = None
 
 
