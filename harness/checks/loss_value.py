@@ -179,7 +179,7 @@ class NotANumber(Check):
         if first > 1 and better is not None and (birth is None or birth.what in {"weight", "gradient", "loss"}):
             raise NotJudged(f"the numbers run away at this learning rate and not at {better[1].learning_rate:g}: see S401")
         when = f"step {step.step}" if step else f"step {call.step}" if call else f"step {first}"
-        return self._finding(seen, birth, f"The loss is no number any more at {when}", reading.place(seen, "loss"))
+        return self._finding(seen, birth, f"The loss is no number any more at {when}", reading.place(seen, "loss", "backward", "step", "fit"))
 
     @staticmethod
     def _first(seen: Observation) -> BadBirth | None:

@@ -91,7 +91,6 @@ class RateTooLow(Check):
                        remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
                        evidence=[*_evidence(seen, better), *moved])
 
-
     @staticmethod
     def _starved(seen: Observation) -> Finding | None:
         """A schedule that has used up the rate before anything was learnt, where the rate that it began with learns when it is kept."""
@@ -101,7 +100,7 @@ class RateTooLow(Check):
             return None
         highest = max(rates)
         tiny = sum(rate < 0.01 * highest for rate in rates)
-        if rates.index(highest) > len(rates) // 4 or rates[-1] >= 0.01 * highest or tiny < len(rates) // 2:
+        if rates.index(highest) > len(rates) // 4 or rates[-1] >= 0.01 * highest or tiny < len(rates) // 5:
             return None
         return Finding(
             message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "

@@ -187,6 +187,12 @@ def rate_of(optimizer: Any) -> float | None:
     return _number(getattr(optimizer, "learning_rate", None))
 
 
+def current_rate_of(optimizer: Any) -> float | None:
+    """The learning rate of the step that comes next."""
+    schedule = schedule_of(optimizer)
+    return rate_of(optimizer) if schedule is None else _number(schedule(optimizer.iterations))
+
+
 def _number(value: Any) -> float | None:
     if hasattr(value, "numpy"):
         value = value.numpy()

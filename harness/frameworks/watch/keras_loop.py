@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.checks.observation import LossCall, StepFacts
 from harness.frameworks.watch import tensors
-from harness.frameworks.watch.keras_compile import rate_of
+from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_model import task_of
 from harness.frameworks.watch.keras_trace import numpy_of
@@ -222,7 +222,7 @@ class Loop:
         squares = [norm * norm for norm in self._norms]
         seen.steps.append(StepFacts(
             step=self._number, loss=sum(self._targets) if self._targets else None, backwards=len(self._targets),
-            learning_rate=rate_of(optimizer), labels=(labels or [])[:_ROWS] or None, gradient_norm=sum(squares) ** 0.5))
+            learning_rate=current_rate_of(optimizer), labels=(labels or [])[:_ROWS] or None, gradient_norm=sum(squares) ** 0.5))
         if len(seen.steps) == 1 and seen.model is not None and self._calls:
             self._describe()
         if len(seen.loss_calls) < _CALLS:

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.checks.observation import LossCall, StepFacts
 from harness.frameworks.watch import tensors
-from harness.frameworks.watch.keras_compile import rate_of
+from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
 from harness.frameworks.watch.keras_trace import KEY, Recording, numpy_of, watched
@@ -32,6 +32,7 @@ class Traced:
     sources: list[list[int]] = field(default_factory=list)
     losses: list[tuple[Any, str | None, bool]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
+    differences: list[Any] = field(default_factory=list)
 
 
 class Steps:
@@ -83,7 +84,8 @@ class Steps:
             self.model, self.original = model, step
         own = name in vars(model)
         before = vars(model).get(name)
-        made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault)
+        made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault,
+                       self._watch.session.sites.here if phase == "train" else None)
         object.__setattr__(model, name, made)
 
         def undo() -> None:
@@ -98,7 +100,8 @@ class Steps:
         """A step was traced (or, run eagerly, was executed)."""
         used = record.used()
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
-                                     [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models))
+                                     [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models),
+                                     [place for *_, place in record.differences])
 
     def _built(self, model: Any) -> None:
         """A forward pass has been traced, so the model's weights are there, and no step has changed them."""
@@ -169,6 +172,7 @@ class Steps:
         number = len(watch.seen.steps) + 1
         columns, labels = watch.data.came(seen["data"])
         calls = self._losses(model, seen, traced, number)
+        self._differences(seen, traced, number)
         norms = [numpy_of(group) for group in seen["norms"]]
         for ids in traced.sources:
             self.groups.add(frozenset(ids))
@@ -178,7 +182,8 @@ class Steps:
         now = time.perf_counter()
         squares = [float(np.square(group[group >= 0].astype(np.float64)).sum()) if np.isfinite(group).all() else math.nan
                    for group in norms]
-        rate = rate_of(getattr(model.optimizer, "inner_optimizer", model.optimizer)) if getattr(model, "optimizer", None) else None
+        optimizer = getattr(model, "optimizer", None)
+        rate = current_rate_of(getattr(optimizer, "inner_optimizer", optimizer)) if optimizer else None
         if rate is not None:
             self._rates.append(rate)
         watch.seen.steps.append(StepFacts(
@@ -225,6 +230,14 @@ class Steps:
             if len(watch.seen.loss_calls) < _CALLS:
                 watch.seen.loss_calls.append(call)
         return found
+
+    def _differences(self, seen: dict[str, Any], traced: Traced, number: int) -> None:
+        """Losses that a step makes itself: what is subtracted from what."""
+        for (true, pred), place in zip(seen["differences"], traced.differences, strict=False):
+            target, output = numpy_of(true), numpy_of(pred)
+            if np.size(target) == np.size(output) > 1 and len(self._watch.seen.loss_calls) < _CALLS:
+                self._watch.seen.loss_calls.append(
+                    LossCall(name="other", inputs=tensors.facts(output), target=tensors.facts(target), step=number, site=place))
 
     def _first(self, calls: list[LossCall]) -> None:
         seen, model = self._watch.seen, self._watch.seen.model

@@ -47,13 +47,17 @@ class LossSeen:
 
 @dataclass
 class Recording:
-    """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call."""
+    """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call.
+
+    `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
+    """
 
     targets: list[Any] = field(default_factory=list)
     sources: list[list[Any]] = field(default_factory=list)
     gradients: list[list[Any]] = field(default_factory=list)
     losses: list[LossSeen] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
+    differences: list[tuple[Any, Any, Any]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
     depth: int = 0
 
@@ -80,7 +84,7 @@ def patched(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]
 
 @contextlib.contextmanager
 def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_forward: Callable[[], None] | None = None,
-              on_fault: Callable[[str, Exception], None] | None = None) -> Iterator[Recording]:
+              on_fault: Callable[[str, Exception], None] | None = None, place: Callable[[], Any] | None = None) -> Iterator[Recording]:
     """Record what happens inside. `evaluating`: models run in inference mode whatever they are told; `stop`: end before the gradient.
 
     `on_fault` is told of an exception and the stage that it came out of: Keras strips the frames that would say so.
@@ -92,7 +96,8 @@ def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_fo
     wrapper = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
     with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
             patched(wrapper, "call", patches.row_call), patched(keras.Model, "__call__", patches.model_call), \
-            patched(keras.Model, "compute_metrics", patches.metrics_call):
+            patched(keras.Model, "compute_metrics", patches.metrics_call), \
+            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original, place) if place is not None else original):
         yield record
 
 
@@ -162,6 +167,20 @@ class _Patches:
 
         return wrapped
 
+    def difference(self, original: Any, place: Callable[[], Any]) -> Any:
+        def wrapped(left: Any, right: Any) -> Any:
+            import tensorflow as tf
+
+            outputs = [part for output in self._record.outputs for part in tf.nest.flatten(output)]
+            ours = [any(side is part for part in outputs) for side in (left, right)]
+            if ours[0] != ours[1] and not self._record.depth and not self._stack:
+                pred, true = (left, right) if ours[0] else (right, left)
+                if tf.is_tensor(true) and true.shape.rank is not None and pred.shape.rank is not None:
+                    self._record.differences.append((true, pred, place()))
+            return original(left, right)
+
+        return wrapped
+
     def metrics_call(self, original: Any) -> Any:
         def wrapped(model: Any, *args: Any, **kwargs: Any) -> Any:
             with self._told("evaluation"):
@@ -205,7 +224,7 @@ def activation_of(tensor: Any) -> str | None:
 
 
 def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_forward: Callable[[], None],
-            on_fault: Callable[[str, Exception], None]) -> Any:
+            on_fault: Callable[[str, Exception], None], place: Callable[[], Any] | None = None) -> Any:
     """`original` (a bound `train_step` or `test_step`) with what was recorded among its logs. `tell` gets the record of each tracing."""
     import tensorflow as tf
     from tensorflow.python.autograph.core import ag_ctx
@@ -217,7 +236,7 @@ def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_for
         if not tf.executing_eagerly() and outside == ag_ctx.Status.ENABLED:
             # Keras would have let AutoGraph convert the step; it must not convert this wrapper, but still the step inside.
             called = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=outside))
-        with recording(keras, on_forward=on_forward, on_fault=on_fault) as record:
+        with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place) as record:
             logs = called(data, *args, **kwargs)
         tell(record)
         return {**logs, KEY: _outputs(record, data)} if isinstance(logs, dict) else logs
@@ -241,7 +260,8 @@ def _outputs(record: Recording, data: Any) -> dict[str, Any]:
                                                  ("value", seen.value)) if tf.is_tensor(value) and here(value)}
         losses.append(parts)
     # Keras 3 wraps what a step gives into an optional, which can hold tuples and dicts but no lists.
-    return {"data": _tuples(data), "targets": targets, "losses": tuple(losses), "norms": tuple(norms)}
+    differences = tuple((_small(true), _small(pred)) for true, pred, _ in record.differences if here(true) and here(pred))
+    return {"data": _tuples(data), "targets": targets, "losses": tuple(losses), "norms": tuple(norms), "differences": differences}
 
 
 def _tuples(data: Any) -> Any:
