@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from typing import ClassVar
@@ -137,7 +138,10 @@ class ExplodingGradients(Check):
         early = reading.finite(norms[:3])
         if len(norms) >= 5 and early and statistics.median(early) > 0:
             later = max((n if math.isfinite(n) else math.inf) for n in norms[3:])
-            if later > 1000 * statistics.median(early) and not (seen.optimizer and seen.optimizer.clipping):
+            grown = list(itertools.takewhile(math.isfinite, norms))
+            # What is moderate in one step and no number in the next has not grown: it was born so.
+            leapt = len(grown) < len(norms) and max(grown, default=0.0) < 10 * statistics.median(early)
+            if not leapt and later > 1000 * statistics.median(early) and not (seen.optimizer and seen.optimizer.clipping):
                 signs.append(f"their norm grows from {statistics.median(early):.2g} to {later:.2g}")
         return signs
 

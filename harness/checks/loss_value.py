@@ -99,6 +99,8 @@ class DrownedTerm(Check):
         start, end = reading.start_and_end(values)
         if end < 0.9 * start:
             return None
+        if end > 3 * start:
+            raise NotJudged("the smaller term began near zero: a penalty, or one whose weight is being raised")
         line = terms[small][0].get("line")
         site = reading.place(seen, "loss")
         factor = gradients[large] / gradients[small]
@@ -179,7 +181,8 @@ class NotANumber(Check):
         if first > 1 and better is not None and (birth is None or birth.what in {"weight", "gradient", "loss"}):
             raise NotJudged(f"the numbers run away at this learning rate and not at {better[1].learning_rate:g}: see S401")
         when = f"step {step.step}" if step else f"step {call.step}" if call else f"step {first}"
-        return self._finding(seen, birth, f"The loss is no number any more at {when}", reading.place(seen, "loss", "backward", "step", "fit"))
+        return self._finding(seen, birth, f"The loss is no number any more at {when}",
+                             reading.place(seen, "loss", "backward", "step", "fit"))
 
     @staticmethod
     def _first(seen: Observation) -> BadBirth | None:

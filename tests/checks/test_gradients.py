@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
@@ -165,6 +167,8 @@ def test_exploding() -> None:
     assert verdict(ExplodingGradients, seen(model=wide, probes=FAILS_LEARNS_SMALLER)) is None  # the rate's fault
     assert verdict(ExplodingGradients, seen(model=model(), steps=steps(9), probes=NEVER_LEARNS)) is None
     assert isinstance(verdict(ExplodingGradients, seen(model=wide)), str)
+    leapt = [*steps(5), *steps(3, gradient_norm=math.nan)]
+    assert verdict(ExplodingGradients, seen(model=model(), steps=leapt, probes=NEVER_LEARNS)) is None  # born so, not grown
     first = [BadBirth(step=1, what="activation", name="log")]
     assert verdict(ExplodingGradients, seen(model=wide, births=first, probes=NEVER_LEARNS)) is None
 
