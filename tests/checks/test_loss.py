@@ -220,7 +220,8 @@ def test_drowned_term() -> None:
 
 
 @pytest.mark.parametrize(("terms", "facts"), [
-    (_terms(0.2, 0.5), {}), (_terms(1.1, 400.0), {}), (_terms(1.1, 0.5, "kl"), {}), (_terms(5.5, 0.5), {}), (_terms(1.1, 0.5), {"models_stepped": 2}), ([], {})])
+    (_terms(0.2, 0.5), {}), (_terms(1.1, 400.0), {}), (_terms(1.1, 0.5, "kl"), {}), (_terms(5.5, 0.5), {}),
+    (_terms(1.1, 0.5), {"models_stepped": 2}), ([], {})])
 def test_terms_in_balance(terms: list[dict[str, object]], facts: dict[str, object]) -> None:
     assert not hasattr(verdict(DrownedTerm, seen(loss_terms=terms, loss_calls=[call()], **facts)), "remedy")
 
