@@ -25,12 +25,14 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     floor = _still_guessing(seen)
     if floor is None:
         return None
+    late = any("step takes" in why or "no time" in why for why in seen.probes.skipped.values())
+    hurried = ["its experiments ran out of time (--watch 90 gives them more)"] if late else []
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
-    if not open_ones:
+    if not open_ones and not hurried:
         return None
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), and what could explain it was not judged: "
-            + "; ".join(open_ones))
+            + "; ".join([*hurried, *open_ones]))
 
 
 def _still_guessing(seen: Observation) -> float | None:

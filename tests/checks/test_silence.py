@@ -36,6 +36,12 @@ def test_a_loss_that_has_left_the_guess() -> None:
     assert verdict(seen)[0] == "clean"
 
 
+def test_experiments_without_time() -> None:
+    seen = guessing()
+    seen.probes.skipped["overfit"] = "one step takes 0.7 s"
+    assert "--watch 90" in verdict(seen)[1]
+
+
 def test_another_scale_than_a_classifiers() -> None:
     seen = guessing()
     seen.task = "other"
