@@ -25,7 +25,7 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     floor = _still_guessing(seen)
     if floor is None:
         return None
-    late = any("step takes" in why or "no time" in why for why in seen.probes.skipped.values())
+    late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
     hurried = ["its experiments ran out of time (--watch 90 gives them more)"] if late else []
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
-from harness.frameworks.watch.carry import Portion, measure
+from harness.frameworks.watch.carry import Portion, may_tell, measure
 from tests.checks.made import finding, judge, text_batch
 from tests.checks.test_data import uninformative
 
@@ -70,3 +70,10 @@ def test_too_few_rows() -> None:
     facts, calls = asked(np.random.default_rng(0).integers(0, 2, 640), [0.69] * 60, rows=160)
     assert calls == []
     assert "too few" in facts.skipped["carry"]
+
+
+@pytest.mark.parametrize(("losses", "step_s", "told"), [([1.0, 0.3], 0.01, True), ([1.0, 0.9], 0.01, False), ([1.0, 0.3], 0.5, False)])
+def test_only_asked_where_it_can_tell(losses: list[float], step_s: float, told: bool) -> None:
+    facts = ProbeFacts(overfit=CurveFacts(learning_rate=1e-3, losses=losses))
+    assert may_tell(facts, step_s, 9.0) is told
+    assert ("carry" in facts.skipped) is (step_s > 0.1)

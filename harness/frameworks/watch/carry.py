@@ -11,7 +11,7 @@ from typing import Any
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
 
 _LEAST_FITTED, _LEAST_HELD, _MOST = 200, 100, 900
-_LEAST_LOSSES = 40
+_LEAST_LOSSES, _LEAST_FITS = 40, 200
 
 
 @dataclass
@@ -24,6 +24,20 @@ class Portion:
 
 
 Fit = Callable[[list[Any], list[Any]], tuple[CurveFacts, float | None, float]]
+
+
+def may_tell(facts: ProbeFacts, step_s: float, seconds: float) -> bool:
+    """Whether it is worth asking: one batch can be fitted at the script's rate, and there is time to learn many rows by heart.
+
+    `step_s`: seconds that one step takes; `seconds`: that there are.
+    """
+    curve = facts.overfit
+    if curve is None or len(curve.losses) < 2 or not curve.losses[-1] < 0.6 * curve.losses[0]:
+        return False
+    if _LEAST_FITS * step_s > seconds:
+        facts.skipped["carry"] = f"one step takes {step_s:.2f} s"
+        return False
+    return True
 
 
 def measure(fit: Fit, portions: Sequence[Portion], losses: list[float], facts: ProbeFacts) -> None:

@@ -55,7 +55,7 @@ class Fits:
         self._frozen = Frozen(model)
         self._replay = replay
         self._forward_s = 0.0
-        self._step_s = 0.0
+        self.step_s = 0.0
         self._moved: float | None = None
 
     @property
@@ -79,7 +79,7 @@ class Fits:
         self._start.put()
         self._mean_loss(self._steps[:1])  # what is built once is not what a forward pass takes
         first = self._mean_loss(self._steps[:1])
-        self._step_s = 3 * self._forward_s
+        self.step_s = 3 * self._forward_s
         chosen = self._steps[:max(2, min(len(self._steps), int(0.1 * self._seconds / (self._forward_s + 1e-9))))]
         self._facts.initial_loss = self._mean_loss(chosen) if len(chosen) > 1 else first
         self._facts.initial_rows = sum(rows_of(step.data) for step in chosen)
@@ -164,8 +164,8 @@ class Fits:
     def overfit(self) -> None:
         """Overfit one batch at the script's rate; where that does not go, at others: lower and higher in turn, until one does."""
         facts = self._facts
-        if _LEAST_STEPS * self._step_s > 2 * self._seconds:
-            facts.skipped["overfit"] = f"one step takes {self._step_s:.1f} s"
+        if _LEAST_STEPS * self.step_s > 2 * self._seconds:
+            facts.skipped["overfit"] = f"one step takes {self.step_s:.1f} s"
             return
         batch = self._one_batch()
         facts.overfit_rows = rows_of(batch[0].data)
@@ -180,7 +180,7 @@ class Fits:
         wanting = [round(_SENSIBLE / moved[len(moved) // 2], -1)] if moved and moved[len(moved) // 2] < 0.1 * _SENSIBLE else []
         guesses = [guess for found in wanting for guess in (found, 10 * found, found / 10) if 10 <= guess <= _MOST_FASTER]
         for factor in (*guesses, 10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
-            if self._left < _LEAST_STEPS * self._step_s:
+            if self._left < _LEAST_STEPS * self.step_s:
                 facts.skipped[f"overfit_scaled x{factor:g}"] = "no time left"
                 continue
             facts.overfit_scaled.append(self._curve(batch, factor, max(wanted, 20), self._left))
@@ -198,7 +198,7 @@ class Fits:
             own.final_loss = self._mean_loss(self._steps)
         self._start.put()
         own.start_loss = self._mean_loss(self._steps)
-        self._step_s = self._replay.step_s or 3 * self._forward_s
+        self.step_s = self._replay.step_s or 3 * self._forward_s
         facts.train = own
         if len(losses) < 2 * _LEAST_STEPS:
             own = facts.train = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.4 * self._left, measure=True)
@@ -215,11 +215,11 @@ class Fits:
         if not fitted and 0 < moved < _STILL:
             faster = min(max(faster, _SENSIBLE / moved), _MOST_FASTER)
         for factor in (faster,) if moved < _STILL else (_SLOWER,):
-            if self._left < _LEAST_STEPS * self._step_s:
+            if self._left < _LEAST_STEPS * self.step_s:
                 facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
                 continue
             count = max(len(own.losses), 2 * _LEAST_STEPS)
-            enough = count if count * self._step_s < 2 * self._seconds else _LEAST_STEPS
+            enough = count if count * self.step_s < 2 * self._seconds else _LEAST_STEPS
             facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
 
     def carry(self, fitted: list[Step], held: list[Step], seconds: float) -> tuple[CurveFacts, float | None, float]:
@@ -231,7 +231,7 @@ class Fits:
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised inputs, where they are of another scale than that."""
         scales = self._scales()
-        if not scales or self._left < _LEAST_STEPS * self._step_s:
+        if not scales or self._left < _LEAST_STEPS * self.step_s:
             return
 
         def change(part: Any) -> Any:
@@ -297,7 +297,7 @@ class Fits:
             if stop_early and number > _LEAST_STEPS and max(last) < _FITTED * curve.losses[0]:
                 break
         if len(curve.losses) > 1:
-            self._step_s = self._replay.step_s = (self._clock.seconds() - timed) / (len(curve.losses) - 1)
+            self.step_s = self._replay.step_s = (self._clock.seconds() - timed) / (len(curve.losses) - 1)
         curve.final_loss = self._mean_loss(steps, change) if measure else None
         curve.accuracy = self._accuracy(steps[:4], change)
         return curve

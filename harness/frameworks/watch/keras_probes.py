@@ -110,8 +110,9 @@ class Probes:
             if self._may_fit("train"):
                 fits.train(losses)
                 patience = _CARRY_SHARE * self._watch.session.budget.probe_seconds
-                carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), [portion_of(step) for step in self._steps], losses,
-                              self._facts)
+                if carry.may_tell(self._facts, fits.step_s, patience):
+                    carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), [portion_of(step) for step in self._steps],
+                                  losses, self._facts)
 
     def _fits(self, clock: Clock, seconds: float, steps: list[Step]) -> Fits | None:
         watch = self._watch

@@ -52,7 +52,7 @@ class Fits:
         self._frozen = Frozen(torch, modules, optimizers, start.weights)
         self._rates = [[_rate(group) for group in optimizer.param_groups] for optimizer in optimizers]
         self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
-        self._step_s = 0.0
+        self.step_s = 0.0
         self._moved: float | None = None
         self.repeat_in_training: bool | None = None
 
@@ -88,9 +88,9 @@ class Fits:
         begun = self._clock.seconds()
         self._start.put()
         first = self._mean_loss(self._steps[:1])
-        self._step_s = 3 * (self._clock.seconds() - begun)
+        self.step_s = 3 * (self._clock.seconds() - begun)
         # Of a slow model fewer batches: what is left of the time belongs to fitting.
-        chosen = self._steps[:max(2, min(len(self._steps), int(0.2 * self._seconds / (self._step_s / 3 + 1e-9))))]
+        chosen = self._steps[:max(2, min(len(self._steps), int(0.2 * self._seconds / (self.step_s / 3 + 1e-9))))]
         self._facts.initial_loss = self._mean_loss(chosen) if len(chosen) > 1 else first
         self._facts.initial_rows = sum(_rows(replay) for step in chosen for replay in step)
 
@@ -151,8 +151,8 @@ class Fits:
     def overfit(self) -> None:
         """Overfit one batch at the script's rate; where that does not go, at others: lower and higher in turn, until one does."""
         facts = self._facts
-        if _LEAST_STEPS * self._step_s > 2 * self._seconds:
-            facts.skipped["overfit"] = f"one step takes {self._step_s:.1f} s"
+        if _LEAST_STEPS * self.step_s > 2 * self._seconds:
+            facts.skipped["overfit"] = f"one step takes {self.step_s:.1f} s"
             return
         batch = [self._one_batch()]
         facts.overfit_rows = sum(_rows(replay) for replay in batch[0])
@@ -167,7 +167,7 @@ class Fits:
         wanting = [round(_SENSIBLE / moved[len(moved) // 2], -1)] if moved and moved[len(moved) // 2] < 0.1 * _SENSIBLE else []
         guesses = [guess for found in wanting for guess in (found, 10 * found, found / 10) if 10 <= guess <= _MOST_FASTER]
         for factor in (*guesses, 10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
-            if self._left < _LEAST_STEPS * self._step_s:
+            if self._left < _LEAST_STEPS * self.step_s:
                 facts.skipped[f"overfit_scaled x{factor:g}"] = "no time left"
                 continue
             facts.overfit_scaled.append(self._curve(batch, factor, max(wanted, 20), self._left))
@@ -186,7 +186,7 @@ class Fits:
         self._start.put()
         begun = self._clock.seconds()
         own.start_loss = self._mean_loss(self._steps)
-        self._step_s = 3 * (self._clock.seconds() - begun) / min(len(self._steps), _MEASURED)
+        self.step_s = 3 * (self._clock.seconds() - begun) / min(len(self._steps), _MEASURED)
         facts.train = own
         if len(losses) < 2 * _LEAST_STEPS:
             facts.train = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.4 * self._left, measure=True)
@@ -207,12 +207,12 @@ class Fits:
         # Weights that moved by more than their own size want more than a little less; halfway (in powers) to a sensible movement.
         slower = _SLOWER if moved <= 1.0 else max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved)))
         for factor in (faster,) if moved < _STILL else (slower,):
-            if self._left < _LEAST_STEPS * self._step_s:
+            if self._left < _LEAST_STEPS * self.step_s:
                 facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
                 continue
             count = max(len(own.losses), 2 * _LEAST_STEPS)
             # As many steps as the script's own were, or nothing is compared; a little over time for that.
-            enough = count if count * self._step_s < 2 * self._seconds else _LEAST_STEPS
+            enough = count if count * self.step_s < 2 * self._seconds else _LEAST_STEPS
             facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
 
     def carry(self, fitted: list[list[Replay]], held: list[list[Replay]], seconds: float) -> tuple[CurveFacts, float | None, float]:
@@ -224,7 +224,7 @@ class Fits:
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised float inputs, where they are of another scale than that."""
         scales = self._scales()
-        if not scales or self._left < _LEAST_STEPS * self._step_s:
+        if not scales or self._left < _LEAST_STEPS * self.step_s:
             return
 
         def change(tensor: Any) -> Any:
@@ -287,7 +287,7 @@ class Fits:
             last = curve.losses[-3:]
             if not math.isfinite(last[-1]) or (stop_early and number >= _LEAST_STEPS and max(last) < _FITTED * curve.losses[0]):
                 break
-        self._step_s = (self._clock.seconds() - begun) / max(1, len(curve.losses))
+        self.step_s = (self._clock.seconds() - begun) / max(1, len(curve.losses))
         curve.final_loss = self._mean_loss(steps, change) if measure else None
         curve.accuracy = self._accuracy(steps[:4])
         return curve
