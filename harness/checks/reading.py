@@ -163,13 +163,25 @@ def learned(curve: CurveFacts) -> bool:
     return end < 0.6 * start or (curve.accuracy or 0.0) >= 0.95
 
 
-def failed(curve: CurveFacts) -> bool:
-    """A curve that did not fall: no number any more, or still at 90 % or more of where it began, and not right on its rows either."""
+def chance(seen: Observation) -> float | None:
+    """Loss (nats) of a guess among a classifier's classes, None where there are none."""
+    return math.log(seen.classes) if seen.task == "classification" and seen.classes and seen.classes > 1 else None
+
+
+def failed(curve: CurveFacts, guess: float | None = None) -> bool:
+    """A curve that did not fall: no number any more, or still at 90 % or more of where it began, and not right on its rows either.
+
+    `guess`: the loss of a guess. A head that is drawn at random may begin a little above it; coming down to it is no learning.
+    """
     if len(curve.losses) < 5:
         return _ran_away(curve)
     start, end = start_and_end(curve.losses)
     start = min(start, curve.losses[0] if curve.start_loss is None else curve.start_loss)
-    falls = curve.start_loss is not None and curve.final_loss is not None and curve.final_loss <= 0.9 * curve.start_loss
+    before = curve.start_loss
+    if guess is not None and guess < start < 2 * guess:
+        start = guess
+        before = None if before is None else min(before, guess)
+    falls = before is not None and curve.final_loss is not None and curve.final_loss <= 0.9 * before
     return not math.isfinite(end) or (end > 0.9 * start and not falls and (curve.accuracy is None or curve.accuracy < 0.9))
 
 
@@ -207,7 +219,7 @@ def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts
     if any(learned(own) for own, _ in pairs):
         return None  # it learns somewhere at its own rate
     for own, others in pairs:
-        if not failed(own) and not (smaller and _outdone(own, others)):
+        if not failed(own, chance(seen)) and not (smaller and _outdone(own, others)):
             continue
         rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller and learned(other)]
         rates = [other for other in rates if _ends_below(other, own)]
@@ -238,7 +250,7 @@ def cannot_learn(seen: Observation) -> bool | None:
     pairs = probe_pairs(seen)
     if not pairs:
         return None
-    return all(failed(own) and not any(learned(other) for other in others) for own, others in pairs)
+    return all(failed(own, chance(seen)) and not any(learned(other) for other in others) for own, others in pairs)
 
 
 def script_learns(seen: Observation) -> bool:
