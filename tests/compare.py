@@ -3,7 +3,8 @@
     python3 -m venv scratch && scratch/bin/pip install -e '.[torch]' training-doctor torch-audit traceml-ai
     python -m tests.compare --python scratch/bin/python --output build/compare.json
 
-Each script runs once in a process of its own with the package hooked in the way its documentation gives for a Trainer. What it said is
+Each script runs once in a process of its own with the package hooked in the way its documentation gives for a Trainer; bug06, a loop of
+its own, can be hooked without an edit by traceml-ai only. What it said is
 written down as it said it; `names_the_cause` is whether one of the words in `WORDS` is in there, which is generous.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -152,6 +154,8 @@ def main() -> None:
     parser.add_argument("--python", required=True, help="interpreter of an environment that has the packages")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "compare.json")
     options = parser.parse_args()
+    if shutil.which(options.python) is None:
+        parser.error(f"no such interpreter: {options.python}; make one as the head of this file says")
     document = measure(options.python)
     options.output.write_text(json.dumps(document, indent=2) + "\n")
     print(json.dumps({key: value for key, value in document.items() if key != "rows"}, indent=2))

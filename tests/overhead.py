@@ -120,6 +120,9 @@ def main() -> None:
     if options.child:
         print("\n" + json.dumps(_child(Path(options.scripts[0]), options.child, keras=options.keras)), flush=True)
         os._exit(0)
+    missing = [name for name in options.scripts if not (ROOT / name).is_file()]
+    if missing:
+        parser.error(f"no such script under {ROOT}: {', '.join(missing)}")
     print(json.dumps(measure(options.scripts, options.repeats), indent=2))
 
 

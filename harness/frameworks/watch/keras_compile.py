@@ -20,14 +20,14 @@ _CLASSES = {
     "BinaryFocalCrossentropy": "bce", "CategoricalFocalCrossentropy": "categorical", "MeanSquaredError": "mse", "MeanAbsoluteError": "l1",
     "Huber": "l1", "LogCosh": "l1", "KLDivergence": "kl", "Hinge": "hinge", "SquaredHinge": "hinge", "CategoricalHinge": "hinge",
 }
-_FUNCTIONS = {
+FUNCTIONS = {
     "sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical", "binary_crossentropy": "bce",
     "binary_focal_crossentropy": "bce", "mean_squared_error": "mse", "mse": "mse", "mean_absolute_error": "l1", "mae": "l1", "huber": "l1",
     "log_cosh": "l1", "kl_divergence": "kl", "hinge": "hinge",
 }
 _REDUCTIONS = {"auto": "mean", "sum_over_batch_size": "mean", "mean": "mean", "mean_with_sample_weight": "mean", "sum": "sum",
                "none": "none", "None": "none"}
-_CROSS_ENTROPIES = ("sparse_categorical", "categorical", "bce")
+CROSS_ENTROPIES = ("sparse_categorical", "categorical", "bce")
 
 
 @dataclass
@@ -121,7 +121,7 @@ class Compiles:
         """Facts of a loss object that need no values."""
         given = self.of(model).arguments.get("loss")
         function = getattr(loss, "fn", None)
-        name = _CLASSES.get(type(loss).__name__) or _FUNCTIONS.get(getattr(function, "__name__", ""), "other")
+        name = _CLASSES.get(type(loss).__name__) or FUNCTIONS.get(getattr(function, "__name__", ""), "other")
         options = dict(getattr(loss, "_fn_kwargs", None) or {})
         if not isinstance(getattr(loss, "fn", None), type(None)) and name != "other" and "from_logits" not in options:
             options["from_logits"] = getattr(loss, "from_logits", False)
@@ -132,7 +132,7 @@ class Compiles:
         # Keras (or transformers) made it itself while `fit` ran, of what `compile` was told.
         inside_library = made is None or not (own or fit is None or made[1] != fit.line)
         return LossCall(
-            name=name, from_logits=bool(options.get("from_logits")) if name in _CROSS_ENTROPIES else None, by_name=named,
+            name=name, from_logits=bool(options.get("from_logits")) if name in CROSS_ENTROPIES else None, by_name=named,
             reduction=_REDUCTIONS.get(str(getattr(loss, "reduction", "mean")), "mean"), step=step,
             smoothing=float(options.get("label_smoothing") or 0.0), ignore_index=options.get("ignore_class"),
             site=self.keyword(site(compiled), "loss") if inside_library or named else site(made))

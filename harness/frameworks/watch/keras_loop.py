@@ -15,10 +15,10 @@ import numpy as np
 
 from harness.checks.observation import LossCall, StepFacts
 from harness.frameworks.watch import tensors
-from harness.frameworks.watch.keras_compile import current_rate_of
+from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
-from harness.frameworks.watch.keras_model import task_of
-from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.keras_steps import disjoint
+from harness.frameworks.watch.keras_trace import flat, numpy_of
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _CALLS, _OUTPUTS, _ROWS = 60, 12, 256
 _OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
                   "sigmoid_cross_entropy_with_logits": "bce"}
-_OF_KERAS = {"sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical",
-             "binary_crossentropy": "bce", "mean_squared_error": "mse", "mean_absolute_error": "l1"}
 
 
 class Loop:
@@ -73,8 +71,10 @@ class Loop:
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
         if hasattr(self._keras.optimizers.Optimizer, "apply"):
             replace(self._keras.optimizers.Optimizer, "apply", self._wrap_apply)
-        for owner, names, logits in ((tf.nn, _OF_TENSORFLOW, True), (self._keras.losses, _OF_KERAS, False)):
+        for owner, names, logits in ((tf.nn, _OF_TENSORFLOW, True), (self._keras.losses, FUNCTIONS, False)):
             for name, known in names.items():
+                if not hasattr(owner, name):
+                    continue
                 replace(owner, name, functools.partial(self._wrap_loss_function, name=known, logits=logits))
 
     def _wrap_function(self, original: Any) -> Any:
@@ -121,10 +121,13 @@ class Loop:
                 return original(loss, y_true, y_pred, *args, **kwargs)
             with self._within():
                 found = original(loss, y_true, y_pred, *args, **kwargs)
-            self._watch.session.safely("a loss", self._compared, self._watch.compiles.loss(None, loss, self._number), y_true, y_pred, found)
+            self._watch.session.safely("a loss", self._called, loss, y_true, y_pred, found)
             return found
 
         return __call__
+
+    def _called(self, loss: Any, true: Any, pred: Any, value: Any) -> None:
+        self._compared(self._watch.compiles.loss(None, loss, self._number), true, pred, value)
 
     def _wrap_loss_function(self, original: Any, name: str, logits: bool) -> Any:
         def loss(*args: Any, **kwargs: Any) -> Any:
@@ -135,7 +138,7 @@ class Loop:
             true = kwargs.get("labels", kwargs.get("y_true", args[0] if args else None))
             pred = kwargs.get("logits", kwargs.get("y_pred", args[1] if len(args) > 1 else None))
             call = LossCall(name=name, step=self._number, reduction="none", site=self._watch.session.sites.here(),
-                            from_logits=(logits or bool(kwargs.get("from_logits"))) if name not in ("mse", "l1") else None)
+                            from_logits=(logits or bool(kwargs.get("from_logits"))) if name in CROSS_ENTROPIES else None)
             self._watch.session.safely("a loss", self._compared, call, true, pred, found)
             return found
 
@@ -146,12 +149,14 @@ class Loop:
             made = original(left, right)
             if self._outputs and self._looking and (id(left) in self._outputs) != (id(right) in self._outputs):
                 pred, true = (left, right) if id(left) in self._outputs else (right, left)
-                call = LossCall(name="other", step=self._number, site=self._watch.session.sites.here())
-                if math.prod(getattr(true, "shape", ())) == math.prod(pred.shape) > 1:
-                    self._watch.session.safely("a difference", self._compared, call, true, pred, None)
+                self._watch.session.safely("a difference", self._subtracted, true, pred)
             return made
 
         return __sub__
+
+    def _subtracted(self, true: Any, pred: Any) -> None:
+        if math.prod(getattr(true, "shape", ())) == math.prod(pred.shape) > 1:
+            self._compared(LossCall(name="other", step=self._number, site=self._watch.session.sites.here()), true, pred, None)
 
     @property
     def _number(self) -> int:
@@ -185,12 +190,12 @@ class Loop:
         session.site("backward")
         self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
         weights = tf.nest.flatten(sources)
-        each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in _flat(found)]
+        each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in flat(found)]
         self._norms += [norm for norm in each if norm >= 0]
         self._sources.add(frozenset(map(id, weights)))
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
             if watch.seen.model is None:
-                watch._begins(self._model)
+                watch.begins(self._model)
                 watch.models.weights(self._model)
             watch.models.gradients([id(weight) for weight in weights], each)
 
@@ -223,11 +228,11 @@ class Loop:
         seen.steps.append(StepFacts(
             step=self._number, loss=sum(self._targets) if self._targets else None, backwards=len(self._targets),
             learning_rate=current_rate_of(optimizer), labels=(labels or [])[:_ROWS] or None, gradient_norm=sum(squares) ** 0.5))
-        if len(seen.steps) == 1 and seen.model is not None and self._calls:
-            self._describe()
+        if len(seen.steps) == 1:
+            watch.steps.describe(self._calls)
         if len(seen.loss_calls) < _CALLS:
             seen.loss_calls += self._calls
-        seen.models_stepped = max(1, len([group for group in self._sources if not any(group < other for other in self._sources)]))
+        seen.models_stepped = max(1, disjoint(self._sources))
         self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
 
     def _came(self) -> None:
@@ -235,20 +240,3 @@ class Loop:
         if data.current is None:
             data.begins({"x": iter(())})
         data.came((self._given, self._labels))
-
-    def _describe(self) -> None:
-        seen, last = self._watch.seen, self._calls[-1]
-        if seen.model is None or last.inputs is None:
-            return
-        seen.model.output = last.inputs
-        if len(self._calls) == 1:
-            seen.model.final_units = int(last.inputs.shape[-1]) if len(last.inputs.shape) > 1 else 1
-        seen.task, seen.classes = task_of(last, seen.model)
-        if seen.task == "other" and last.inputs.shape == (last.target.shape if last.target is not None else None):
-            seen.task = None
-
-
-def _flat(found: Any) -> list[Any]:
-    if isinstance(found, dict):
-        return [leaf for key in sorted(found) for leaf in _flat(found[key])]
-    return [leaf for item in found for leaf in _flat(item)] if isinstance(found, list | tuple) else [found]

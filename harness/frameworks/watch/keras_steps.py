@@ -198,8 +198,8 @@ class Steps:
                 watch.models.gradients(ids, [float(norm) / (scale if norm >= 0 else 1) for norm in group])
             if watch.seen.optimizer is not None:
                 watch.seen.optimizer.held, watch.seen.optimizer.foreign = len(model.trainable_variables), 0
-            self._first(calls)
-        watch.seen.models_stepped = max(watch.seen.models_stepped, _disjoint(self.groups), 1)
+            self.describe(calls)
+        watch.seen.models_stepped = max(watch.seen.models_stepped, disjoint(self.groups), 1)
         watch.births.look(model, seen["data"], columns, loss, calls)
         if self.start is None:
             self._begin(model)
@@ -239,7 +239,8 @@ class Steps:
                 self._watch.seen.loss_calls.append(
                     LossCall(name="other", inputs=tensors.facts(output), target=tensors.facts(target), step=number, site=place))
 
-    def _first(self, calls: list[LossCall]) -> None:
+    def describe(self, calls: list[LossCall]) -> None:
+        """What the first step's losses say of the model's output and of the task."""
         seen, model = self._watch.seen, self._watch.seen.model
         if model is None or not calls:
             return
@@ -265,7 +266,7 @@ def _complete(model: Any) -> bool:
         return False
 
 
-def _disjoint(groups: set[frozenset[int]]) -> int:
+def disjoint(groups: set[frozenset[int]]) -> int:
     """How many models step: sets of weights that have none in common."""
     kept: list[frozenset[int]] = []
     for group in sorted(groups, key=len):

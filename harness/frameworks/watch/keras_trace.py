@@ -121,7 +121,7 @@ class _Patches:
                 raise Stop
             found = original(tape, target, sources, *args, **kwargs)
             self._record.sources.append(tf.nest.flatten(sources))
-            self._record.gradients.append(_flat(found))
+            self._record.gradients.append(flat(found))
             return found
 
         return wrapped
@@ -200,13 +200,14 @@ class _Patches:
             raise
 
 
-def _flat(found: Any) -> list[Any]:
+def flat(found: Any) -> list[Any]:
+    """The gradients of a tape in order, those that did not arrive as None."""
     import tensorflow as tf
 
     if isinstance(found, list | tuple):
-        return [leaf for item in found for leaf in _flat(item)]
+        return [leaf for item in found for leaf in flat(item)]
     if isinstance(found, dict):
-        return [leaf for key in sorted(found) for leaf in _flat(found[key])]
+        return [leaf for key in sorted(found) for leaf in flat(found[key])]
     return [found] if found is None or isinstance(found, tf.IndexedSlices) else list(tf.nest.flatten(found))
 
 

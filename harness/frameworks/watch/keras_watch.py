@@ -82,7 +82,7 @@ class KerasWatcher:
 
     def _fit_begins(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         given = signature.bind(model, *args, **kwargs).arguments
-        self._begins(model)
+        self.begins(model)
         self.session.site("fit")
         self.weighted = given.get("class_weight") is not None
         self.data.begins(given)
@@ -92,7 +92,8 @@ class KerasWatcher:
         if self.seen.steps and model is not self.steps.model and model.built and model.weights and not model.trainable_variables:
             self.seen.frozen_later = self.session.sites.here()
 
-    def _begins(self, model: Any) -> None:
+    def begins(self, model: Any) -> None:
+        """A model is about to be trained."""
         self.seen.framework = "tf_keras" if self.keras.__name__ == "tf_keras" else "keras"
         self.session.reach("data")
         if self.seen.model is None:
@@ -106,7 +107,7 @@ class KerasWatcher:
         def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active:
                 self._use(name)
-                session.safely("train_on_batch", self._begins, model)
+                session.safely("train_on_batch", self.begins, model)
                 session.site("fit")
                 if self.data.current is None:
                     session.safely("train_on_batch", self.data.begins, {"x": iter(())})
