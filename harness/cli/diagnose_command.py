@@ -52,8 +52,8 @@ def command(ctx: click.Context, *, target: str, arguments: tuple[str, ...], pair
         # A specimen's script takes no arguments of its own, so what follows its id are options of this command.
         before = sys.argv[sys.argv.index("diagnose") + 1:sys.argv.index(target)] if target in sys.argv and "diagnose" in sys.argv else []
         again = command.make_context("diagnose", [*before, *arguments, target], parent=ctx.parent)
-        if again.params["arguments"]:
-            ctx.fail(f"specimens take no arguments: {' '.join(again.params['arguments'])}")
+        if again.params["arguments"] or again.params["target"] != target:  # an unknown option was taken for the target
+            ctx.fail(f"specimens take no arguments: {' '.join(arguments)}")
         return int(command.invoke(again))
 
     from harness.diagnosis import subject
