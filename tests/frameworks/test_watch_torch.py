@@ -186,6 +186,21 @@ def test_bare_tensors_are_replayed_too(tmp_path: Path) -> None:
     assert seen.probes.overfit.losses[-1] < 0.1 * seen.probes.overfit.losses[0]
 
 
+def test_inside_an_optimizer_step_nothing_is_recorded_and_it_counts_once(tmp_path: Path) -> None:
+    own = """
+class Own(torch.optim.SGD):
+    def step(self, closure=None):
+        assert torch.overrides._get_current_function_mode() is None
+        return super().step(closure)
+"""
+    text = (HEAD + LOOP).replace("optimizer = torch.optim.Adam(", own + "optimizer = Own(")
+    assert "= Own(" in text
+    seen = watch(tmp_path, text)
+    assert seen.exception is None
+    assert len(seen.steps) == 24
+    assert {step.backwards for step in seen.steps} == {1}
+
+
 def test_training_is_cut_short_but_evaluation_is_not(tmp_path: Path) -> None:
     text = HEAD + LOOP.replace("range(4)", "range(1)") + "\nassert right > 0\nprint(right)\n"
     seen = watch(tmp_path, text, steps=10)

@@ -54,6 +54,7 @@ class Steps:
         self._late: list[tuple[Any, str, Any]] = []
         self._last: float | None = None
         self._aside = False
+        self._within: list[int] = []
 
     def attach(self) -> None:
         torch, session = self._torch, self._watch.session
@@ -153,6 +154,7 @@ class Steps:
 
     def _before_backward(self, loss: Any) -> None:
         self._back()
+        self._within = []
         self.backwards += 1
         if self.steps < _MEASURED:
             for known in self._optimizers.values():
@@ -194,7 +196,11 @@ class Steps:
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._watch.session.active:
-            if not args and kwargs.get("closure") is None:  # a closure is the script's own way from model to loss
+            self._within.append(id(optimizer))
+            if self._within.count(id(optimizer)) > 1:
+                return  # a subclass whose step calls its parent's: one step, not two
+            # `args` begins with the optimizer itself; a closure is the script's own way from model to loss.
+            if len(args) < 2 and kwargs.get("closure") is None:
                 self._aside = self._watch.tape.suspend() or self._aside
             self._watch.session.safely("a step", self._prepare, optimizer)
 
@@ -246,8 +252,12 @@ class Steps:
         return flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE].clone()
 
     def _after_step(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        self._back()
         session = self._watch.session
+        if id(optimizer) in self._within:
+            self._within.remove(id(optimizer))
+        if id(optimizer) in self._within:
+            return
+        self._back()
         if not session.active:
             return
         known = self._known(optimizer)
