@@ -56,7 +56,7 @@ class RenamedArgument(Check):
 
     code: ClassVar[str] = "A701"
     stage: ClassVar[Stage] = "setup"
-    requires: ClassVar[tuple[str, ...]] = ("D101", "D102")
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D102", "A703")
     messages: ClassVar[tuple[str, ...]] = (*_ARGUMENT, *_known_names(), *_TWO_KERAS)
 
     def check(self, seen: Observation) -> Finding | None:

@@ -63,7 +63,7 @@ class AnotherException(Check):
     code: ClassVar[str] = "A799"
     stage: ClassVar[Stage] = "setup"
     requires: ClassVar[tuple[str, ...]] = (
-        "A701", "A702", "D101", "D102", "B101", "B103", "F101", "F102", "F103", "L201", "L202", "L203", "L206", "L209", "L210",
+        "A701", "A702", "A703", "D101", "D102", "B101", "B103", "F101", "F102", "F103", "L201", "L202", "L203", "L206", "L209", "L210",
         "G301", "G302", "G303", "G304", "G308", "S405", "E501", "R601")
 
     def check(self, seen: Observation) -> Finding | None:

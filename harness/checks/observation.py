@@ -281,8 +281,9 @@ class ExceptionFacts(Facts):
 
     `called_with`: names that a loading call was given, read off its frames (`pretrained_model_name_or_path`, `path`, ...). `accepts`: the
     parameters of the function that refused an argument, where it could be found. `owner`: the class (with its module) whose object lacks an
-    attribute, unless it makes attributes up as they are asked for; `close_names`: what it has that is spelt alike. `module`: the innermost
-    module of the model that it came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
+    attribute, unless it makes attributes up as they are asked for; `close_names`: what it has that is spelt alike. `shadow`: path of a
+    file of the user's own that was imported in place of a library. `module`: the innermost module of the model that it
+    came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
     """
 
     type: str
@@ -295,6 +296,7 @@ class ExceptionFacts(Facts):
     accepts: list[str] = []
     owner: str = ""
     close_names: list[str] = []
+    shadow: str = ""
     during: Literal["script", "probe"] = "script"
     cpu_rerun: dict[str, Any] | None = None
     module: str = ""

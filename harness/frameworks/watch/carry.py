@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.checks import reading
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
 
 _LEAST_FITTED, _LEAST_HELD, _MOST = 200, 100, 900
@@ -34,6 +35,8 @@ def may_tell(facts: ProbeFacts, step_s: float, seconds: float) -> bool:
     curve = facts.overfit
     if curve is None or len(curve.losses) < 2 or not curve.losses[-1] < 0.6 * curve.losses[0]:
         return False
+    if any(reading.learned(other) for other in facts.train_scaled):
+        return False  # another rate learns the same rows
     if _LEAST_FITS * step_s > seconds:
         facts.skipped["carry"] = f"one step takes {step_s:.2f} s"
         return False

@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.checks.observation import ExceptionFacts, TensorFacts
 from harness.frameworks import stages
+from harness.frameworks.watch import shadows
 from harness.frameworks.watch.sites import Sites, site
 
 _OWN = str(Path(__file__).resolve().parents[2]) + "/"
@@ -41,6 +42,7 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     seen.called_with = _called_with(error)
     seen.accepts = _accepts(error, own[-1].path if own else "")
     seen.owner, seen.close_names = _owner(error)
+    seen.shadow = shadows.found(error, frames, sites)
     return seen
 
 

@@ -33,6 +33,11 @@ class Probes:
         self._kept_bytes = 0
         self._replay: Replay | None = None
 
+    @property
+    def over(self) -> bool:
+        """Whether all rounds are done."""
+        return self._rounds > 1
+
     def offer(self, data: Any, labels: list[Any] | None, scale: float) -> None:
         """A batch that was trained on."""
         import tensorflow as tf

@@ -30,6 +30,7 @@ class KerasWatcher:
         self.keras: Any = None
         self.weighted = False
         self._watched = False
+        self._settled = False
         self._unwatched = 0
         self.fitting = 0
         self._hooked: dict[str, tuple[Any, ...]] = {}
@@ -144,6 +145,9 @@ class KerasWatcher:
         session.safely("a probe", self.probes.stepped)
         if session.watched_seconds > 1.5 * session.budget.seconds:
             session.enough("time")
+        if self.probes.over and not self._settled:
+            self._settled = True
+            session.settle()
         if not self.in_full:
             if self.seen.truncated_at is None:
                 self.seen.truncated_at = len(self.seen.steps)

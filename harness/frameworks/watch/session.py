@@ -22,11 +22,13 @@ from typing import Any, Protocol, TypeVar
 import wrapt
 
 from harness.catalog.schema import STAGES, Stage
+from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation, Site
 from harness.frameworks.watch import exceptions
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.sites import Sites, site
+from harness.process.environment import cores
 
 T = TypeVar("T")
 _VERSIONED = ("torch", "transformers", "tensorflow", "tf_keras", "keras", "datasets", "evaluate", "accelerate", "numpy", "sklearn")
@@ -59,16 +61,16 @@ class WatchBudget:
 
 
 class Clock:
-    """Seconds of work of this thread. On a machine that others keep busy, wall time says nothing about a script; a third of it at least
-    counts, for devices and workers that are waited for."""
+    """Seconds of work: of this thread, or of all threads of this process as far as there are cores for them. On a machine that others keep
+    busy, wall time says nothing about a script; a third of it at least counts, for devices and workers that are waited for."""
 
     def __init__(self) -> None:
-        self._wall, self._own = time.monotonic(), time.thread_time()
+        self._wall, self._own, self._all = time.monotonic(), time.thread_time(), time.process_time()
 
     def seconds(self) -> float:
         """Since this clock was made."""
         wall = time.monotonic() - self._wall
-        return min(wall, max(time.thread_time() - self._own, wall / 3))
+        return min(wall, max(time.thread_time() - self._own, (time.process_time() - self._all) / cores(), wall / 3))
 
 
 class Watcher(Protocol):
@@ -241,6 +243,14 @@ class WatchSession:
     @property
     def out_of_time(self) -> bool:
         return self.watched_seconds > self.budget.seconds
+
+    def settle(self) -> None:
+        """To be called once, when every step and probe is there: end the script where a fault is found that lies before its evaluation,
+        since all that could follow is its echo. Raises `Enough`."""
+        results = self.safely("a first verdict", walk, self.observation) or []
+        before = WALK[:WALK.index("evaluation")]
+        if any(result.state == "found" and result.stage in before for result in results):
+            self.enough("enough steps")
 
     def enough(self, why: str) -> None:
         """End the script. Raises `Enough`; to be called from a hook that the script itself runs through."""

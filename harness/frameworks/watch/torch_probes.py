@@ -78,6 +78,11 @@ class Probes:
         self._start = Start(first.modules, [*held, *first.leaf_weights])
 
     @property
+    def over(self) -> bool:
+        """Whether all rounds are done."""
+        return self._rounds > 1
+
+    @property
     def last_replay(self) -> Replay | None:
         """The last backward pass as a replay, where it was kept."""
         return self._open[-1] if self._open else None

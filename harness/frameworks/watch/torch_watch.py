@@ -36,6 +36,7 @@ class TorchWatcher:
         self.pending: list[RootCall] = []
         self.roots: list[Any] = []
         self._watched = False
+        self._settled = False
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
@@ -138,6 +139,10 @@ class TorchWatcher:
             self.session.enough("enough steps")  # the script would come to the same error later
         if self.session.out_of_time:
             self.session.enough("time")
+        if self.probes.over and not self._settled:
+            self._settled = True
+            self.session.safely("the steps", self.steps.finish)
+            self.session.settle()
 
     @property
     def in_full(self) -> bool:
