@@ -125,6 +125,14 @@ class AttentionMask(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from batches: padding tokens, no (or an all-ones) mask, and a model that takes one."""
+        inner = seen.unmasked
+        if inner is not None and inner.padded and not _MASK_NOT_NEEDED.search(inner.kind) and seen.task != "language":
+            return Finding(
+                message=f"The batches are padded, and no attention mask arrives at the {inner.kind} inside the model: it reads the "
+                        "padding as text.",
+                remedy="Pass the mask through your `forward`: `self.encoder(input_ids=ids, attention_mask=(ids != pad_token_id).long())`.",
+                site=inner.site or reading.place(seen, "forward"),
+                evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
         known = [batch for batch in seen.batches if batch.has_padding is not None]
         if not known:
             raise NotJudged("no batch of token ids whose padding token is known was seen")

@@ -40,7 +40,7 @@ class MetricInput(Check):
             unsure = None
         error = sure or unsure
         if error is None:
-            return self._wrong_axis(seen) or self._scores_as_probabilities(seen)
+            return self._wrong_axis(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
         given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -104,6 +104,29 @@ class MetricInput(Check):
         return None
 
     @staticmethod
+    def _every_pair(seen: Observation) -> Finding | None:
+        """One axis of length one more on one side: NumPy and PyTorch then pair every prediction with every reference."""
+        for made in seen.evaluation.decisions:
+            if made.how == "pairs":
+                return Finding(
+                    message=f"Predictions and references differ by an axis of length one, so that each of {made.values} predictions is "
+                            f"compared with all {made.values} references.",
+                    remedy="Bring them to one shape first: `predictions = predictions.squeeze(-1)` (or `.view_as(references)`).",
+                    site=made.site or reading.place(seen, "evaluation"), evidence=[f"{made.values} x {made.values} numbers came out of it"])
+        for call in seen.evaluation.metrics:
+            differ = {name: (value, call.reshaped[name]) for name, value in call.values.items()
+                      if name in call.reshaped and abs(value - call.reshaped[name]) > 1e-4 * max(abs(value), abs(call.reshaped[name]))}
+            if differ and call.predictions is not None and call.references is not None:
+                return Finding(
+                    message=f"The metric gets predictions of shape {call.predictions.shape} and references of shape "
+                            f"{call.references.shape}: arithmetic with both pairs every prediction with every reference.",
+                    remedy="Bring them to one shape first: `predictions = predictions.squeeze(-1)`.",
+                    site=call.function or call.site or reading.place(seen, "metric", "evaluation"),
+                    evidence=[f"{name}: {value:.4g} as it is, {other:.4g} with predictions of the references' shape"
+                              for name, (value, other) in differ.items()])
+        return None
+
+    @staticmethod
     def _shapes(given: MetricFacts | None) -> list[str]:
         if given is None or given.predictions is None:
             return []
@@ -124,7 +147,7 @@ class EvaluationInTrainingMode(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges evaluation forwards of a model with active dropout or batch normalisation; generators' samples are none."""
         facts, model = seen.evaluation, seen.model
-        if not facts.forwards or not facts.in_training_mode or seen.framework in reading.KERAS:
+        if not facts.forwards or not facts.in_training_mode:
             return None
         if model is None or not model.stochastic:
             return None
@@ -138,7 +161,8 @@ class EvaluationInTrainingMode(Check):
                   "random")
         repeat = ["The same batch, evaluated twice, gave different outputs."] if seen.probes.repeat_differs else []
         return Finding(message=f"{facts.in_training_mode} of {facts.forwards} evaluation batches ran in training mode: {effect}.",
-                       remedy="Call `model.eval()` before the evaluation and `model.train()` after it.",
+                       remedy="Call the model with `training=False` (or without the argument)." if seen.framework in reading.KERAS else
+                              "Call `model.eval()` before the evaluation and `model.train()` after it.",
                        site=reading.place(seen, "evaluation"), evidence=repeat)
 
 

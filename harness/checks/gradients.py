@@ -115,6 +115,12 @@ class GraphCut(Check):
             raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
         if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
             return None
+        if "drawn" in seen.sites:
+            return Finding(
+                message="A value is drawn with `sample()` from a distribution whose parameters are to be learnt: the draw has no history, "
+                        "so what the loss makes of it never reaches them.",
+                remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
+                site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
         wanted = [p for p in seen.model.parameters if p.trainable and p.used is not False and p.in_optimizer is not False]
         without = [p for p in wanted if p.gradient_norm is None]
         if not wanted or not without:
@@ -125,12 +131,21 @@ class GraphCut(Check):
             return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
                            remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[_names(without)])
         cut = [p for p in without if p.used and p.in_optimizer]
-        if not cut or seen.model.pretrained:
+        if not cut or (seen.model.pretrained and not self._meant(seen, cut)):
             return None  # unused layers have no gradient, and a pretrained part may be meant to stay as it is
         return Finding(
             message=f"{len(cut)} of {len(wanted)} weights took part in the forward pass and are in the optimizer, but get no gradient.",
             remedy=f"{self._REMEDY} If that part is frozen on purpose, say so: `requires_grad_(False)`.",
             site=reading.place(seen, "cut", "model", "loss"), evidence=[_names(cut)])
+
+
+    @staticmethod
+    def _meant(seen: Observation, cut: list[ParameterFacts]) -> bool:
+        """Whether the script gave the weights without a gradient a group of their own in the optimizer, among others that do learn."""
+        known = seen.model.parameters if seen.model else []
+        groups = {p.group for p in cut if p.group is not None}
+        reached = {p.group for p in known if p.gradient_norm is not None}
+        return "cut" in seen.sites and bool(reached - groups) and any(sum(p.group == group for p in cut) > 1 for group in groups - reached)
 
 
 class FrozenWeights(Check):

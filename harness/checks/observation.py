@@ -127,13 +127,15 @@ class LossCall(Facts):
 class ParameterFacts(Facts):
     """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
 
-    `update_ratio`: norm of the first step's change / norm of the weight before. `used`: its module's forward ran in the training forward.
+    `group`: number of its parameter group in the optimizer. `update_ratio`: norm of the first step's change / norm of the weight before.
+    `used`: its module's forward ran in the training forward.
     """
 
     name: str
     size: int
     trainable: bool = True
     in_optimizer: bool | None = None
+    group: int | None = None
     gradient_norm: float | None = None
     update_ratio: float | None = None
     moved: bool | None = None
@@ -147,6 +149,17 @@ class UnitFacts(Facts):
     module: str
     kind: str
     dead_share: float
+
+
+class UnmaskedFacts(Facts):
+    """A pretrained model of class `kind` inside the script's own one, which is given token ids and no attention mask: in how many
+    `batches`, how many of these `padded`, and the largest `share` of padding in one of them."""
+
+    kind: str
+    batches: int = 0
+    padded: int = 0
+    share: float = 0.0
+    site: Site | None = None
 
 
 class BadBirth(Facts):
@@ -197,7 +210,8 @@ class OptimizerFacts(Facts):
     """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds
     that are the
     model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a
-    schedule was seen to change it.
+    schedule was seen to change it; `planned_steps`: of the whole training, as the schedule was told, and `planned_peak`: the largest factor
+    that it gives in that time.
     """
 
     kind: str = ""
@@ -210,6 +224,8 @@ class OptimizerFacts(Facts):
     held: int | None = None
     foreign: int | None = None
     scheduled: bool | None = None
+    planned_steps: int | None = None
+    planned_peak: float | None = None
     clipping: float | None = None
     site: Site | None = None
 
@@ -233,20 +249,25 @@ class StepFacts(Facts):
 class MetricFacts(Facts):
     """One call of a metric: what it was given, what it said, and the counts behind it.
 
-    `predicted_counts`: how often each class was predicted. `training_mode`: the model was in training mode in this evaluation.
+    `reshaped`: what the same function (of the script's, defined at `function`) says of predictions that have one axis of length one more
+    (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
+    `training_mode`: the model was in training mode in this evaluation.
     """
 
     name: str = ""
     predictions: TensorFacts | None = None
     references: TensorFacts | None = None
     values: dict[str, float] = {}
+    reshaped: dict[str, float] = {}
+    function: Site | None = None
     predicted_counts: dict[str, int] = {}
     reference_counts: dict[str, int] = {}
     site: Site | None = None
 
 
 class DecisionFacts(Facts):
-    """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold.
+    """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
+    of `values` outputs was compared with each of as many references.
 
     `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor 1.
     """
@@ -325,6 +346,7 @@ class Observation(Facts):
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
     activation), compile, fit, evaluation. `frozen_later`: where a second model is fitted of which no weight can be trained.
+    `starved_later`: the step from which on losses went backward and no weight of the optimizer got a gradient.
     """
 
     format: int = FORMAT
@@ -341,6 +363,7 @@ class Observation(Facts):
     models_stepped: int = 0
     optimizer: OptimizerFacts | None = None
     loaders: list[LoaderFacts] = []
+    unmasked: UnmaskedFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []
@@ -357,6 +380,7 @@ class Observation(Facts):
     warnings: list[str] = []
     output_tail: str = ""
     frozen_later: Site | None = None
+    starved_later: int | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

@@ -59,7 +59,7 @@ class RateTooLow(Check):
         """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""
         if reading.script_learns(seen) and reading.probe_pairs(seen):
             return None
-        starved = None if reading.several_models(seen) else self._starved(seen)
+        starved = None if reading.several_models(seen) else self._still_warming(seen) or self._used_up(seen) or self._starved(seen)
         if starved is not None:
             return starved
         _can_be_judged(seen)
@@ -90,6 +90,35 @@ class RateTooLow(Check):
                                f"and at {other.learning_rate:g} it falls.",
                        remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
                        evidence=[*_evidence(seen, better), *moved])
+
+    @staticmethod
+    def _still_warming(seen: Observation) -> Finding | None:
+        """A warm-up that is longer than the training that the schedule was told of."""
+        optimizer = seen.optimizer
+        if optimizer is None or optimizer.planned_peak is None or optimizer.planned_peak > 0.3 or reading.script_learns(seen):
+            return None
+        return Finding(
+            message=f"The warm-up is longer than the whole training: within its {optimizer.planned_steps} steps the learning rate never "
+                    f"gets beyond {optimizer.planned_peak:.2g} of the one that was set.",
+            remedy=f"Warm up for a small part of the training, at most {max(1, (optimizer.planned_steps or 0) // 10)} steps here.",
+            site=reading.place(seen, "schedule", "optimizer", "step"), evidence=_losses(seen))
+
+    @staticmethod
+    def _used_up(seen: Observation) -> Finding | None:
+        """A rate of zero, soon and to stay: nothing can be learnt with it."""
+        rates = [step.learning_rate for step in seen.steps]
+        known = reading.finite(rates)
+        if len(known) < 20 or len(known) < len(rates) or reading.script_learns(seen):
+            return None
+        highest = max(known)
+        zero = next((number for number in range(len(known)) if max(known[number:]) <= 1e-6 * highest), len(known))
+        if zero == 0 or zero > len(known) // 4:
+            return None
+        return Finding(
+            message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up before the model has learnt anything.",
+            remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
+            site=reading.place(seen, "schedule", "optimizer", "compile", "step"),
+            evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *_losses(seen)])
 
     @staticmethod
     def _starved(seen: Observation) -> Finding | None:
@@ -230,6 +259,13 @@ class OtherWeights(Check):
             raise NotJudged("several models take steps")
         if not seen.steps:
             return None
+        if seen.starved_later is not None:
+            return Finding(
+                message=f"From step {seen.starved_later} on, losses go backward and no weight of the optimizer gets a gradient: it still "
+                        "holds the weights of an earlier model.",
+                remedy="Make a new optimizer wherever a new model is made: `optimizer = ...(model.parameters(), lr=...)`.",
+                site=reading.place(seen, "optimizer", "step"),
+                evidence=["The first training is in order, and every later one changes nothing."])
         wanted = [p for p in model.parameters if p.trainable]
         left = [p for p in wanted if p.in_optimizer is False and not p.moved and p.gradient_norm]
         remedy = "Make the optimizer last, after the model has its final layers and device: `optimizer = ...(model.parameters(), lr=...)`."

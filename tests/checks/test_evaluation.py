@@ -64,9 +64,9 @@ def test_evaluation_in_training_mode() -> None:
     facts = EvaluationFacts(forwards=10, in_training_mode=10, site=HERE)
     found(EvaluationInTrainingMode, seen(model=DROPOUT, evaluation=facts), "10 of 10", "model.eval()", "dropout")
     found(EvaluationInTrainingMode, seen(model=NORM, evaluation=facts, probes=ProbeFacts(repeat_differs=False)), "running statistics")
+    found(EvaluationInTrainingMode, seen(framework="keras", model=DROPOUT, evaluation=facts), "10 of 10", "training=False")
     for healthy in (seen(model=model(), evaluation=facts), seen(model=DROPOUT, evaluation=EvaluationFacts(forwards=10)),
-                    seen(model=DROPOUT, evaluation=facts, probes=ProbeFacts(repeat_differs=False)),
-                    seen(framework="keras", model=DROPOUT, evaluation=facts)):
+                    seen(model=DROPOUT, evaluation=facts, probes=ProbeFacts(repeat_differs=False))):
         assert verdict(EvaluationInTrainingMode, healthy) is None
     assert isinstance(verdict(EvaluationInTrainingMode, seen(model=DROPOUT, evaluation=facts, models_stepped=2)), str)  # samples of a GAN
 

@@ -78,3 +78,18 @@ def test_fit_is_not_watched_twice(tmp_path: Path) -> None:
     seen = watch(tmp_path, (HEAD + MODEL + fit).replace("NAME", "keras"))
     assert [step.step for step in seen.steps] == list(range(1, len(seen.steps) + 1))
     assert len(seen.loss_calls) == len(seen.steps)
+
+
+EVALUATION = """
+    right = sum(float(tf.reduce_sum(tf.cast(tf.argmax(model(x[at:at + 64]MODE), 1) == y[at:at + 64], tf.float32))) for at in (0, 64))
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("mode", "wrong"), [(", training=True", True), ("", False)])
+def test_evaluation_in_training_mode(name: str, mode: str, wrong: bool, tmp_path: Path) -> None:
+    loop = COMPILED.replace("range(2)", "range(6)")
+    seen = watch(tmp_path, (HEAD + MODEL + loop + EVALUATION.replace("MODE", mode)).replace("NAME", name))
+    assert seen.evaluation.forwards >= 2
+    assert seen.evaluation.in_training_mode == (seen.evaluation.forwards if wrong else 0)
+    assert ("E502" in codes(seen)) is wrong

@@ -42,6 +42,18 @@ def test_probabilities_and_other_numbers_are_let_go(answer: str, tmp_path: Path)
     assert watch(tmp_path, HEAD + LOOP.replace("ANSWER", answer)).evaluation.decisions == []
 
 
+@pytest.mark.parametrize(("answer", "pairs"), [
+    ("right = ((scores.unsqueeze(-1) > 0) == y[320:]).float().mean()", True),
+    ("error = (scores.unsqueeze(1) - y[320:]).abs().mean()", True),
+    ("error = F.mse_loss(scores.view(-1, 1), y[320:].float())", True),
+    ("right = ((scores > 0) == y[320:]).float().mean()", False),
+    ("order = (scores.unsqueeze(1) - scores).sign()", False),
+])
+def test_a_table_of_all_pairs(answer: str, pairs: bool, tmp_path: Path) -> None:
+    decisions = watch(tmp_path, HEAD + LOOP.replace("ANSWER", answer)).evaluation.decisions
+    assert [made.values for made in decisions if made.how == "pairs"] == ([80] if pairs else [])
+
+
 TWO = """
 body, head = nn.Sequential(nn.Linear(10, 16), nn.BatchNorm1d(16), nn.ReLU()), nn.Linear(16, 2)
 body.eval()

@@ -43,6 +43,8 @@ class Loop:
         self._norms: list[float] = []
         self._labels: Any = None
         self._sources: set[frozenset[int]] = set()
+        self._trained: Any = None
+        self._evaluated = False
 
     @property
     def _looking(self) -> bool:
@@ -100,6 +102,7 @@ class Loop:
             with self._within():
                 found = original(model, *args, **kwargs)
             self._watch.session.safely("a forward pass", self._ran, model, args[0] if args else kwargs, found)
+            self._watch.session.safely("an evaluation", self._evaluates, model, kwargs.get("training"))
             return found
 
         return __call__
@@ -114,6 +117,20 @@ class Loop:
         for made in tf.nest.flatten(found):
             if len(self._outputs) < _OUTPUTS:
                 self._outputs[id(made)] = made  # kept, so that its number is not given to another
+
+    def _evaluates(self, model: Any, training: Any) -> None:
+        """A model runs where no tape records, after it has been trained: that is an evaluation."""
+        from tensorflow.python.eager import record
+
+        watch, known = self._watch, self._watch.seen.model
+        if not watch.seen.steps or record.could_possibly_record() or known is None or model is not self._trained:
+            return
+        facts = watch.seen.evaluation
+        facts.forwards += 1
+        facts.in_training_mode += bool(training is True and known.stochastic)
+        watch.session.site("evaluation")
+        watch.session.reach("evaluation")
+        self._evaluated = True
 
     def _wrap_loss(self, original: Any) -> Any:
         def __call__(loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -206,8 +223,8 @@ class Loop:
                 found = original(optimizer, *args, **kwargs)
             if looking:
                 self._watch.session.safely("a step", self._stepped, optimizer)
-                if len(self._watch.seen.steps) >= self._watch.session.budget.steps:
-                    self._watch.session.enough("enough steps")
+                if len(self._watch.seen.steps) >= self._watch.session.budget.steps and self._evaluated:
+                    self._watch.session.enough("enough steps")  # it has come to its evaluation
                 if self._watch.session.out_of_time:
                     self._watch.session.enough("time")
             return found
@@ -216,6 +233,10 @@ class Loop:
 
     def _stepped(self, optimizer: Any) -> None:
         watch, seen = self._watch, self._watch.seen
+        self._trained = self._model if self._targets else self._trained
+        if len(seen.steps) >= watch.session.budget.steps:
+            self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
+            return
         watch.session.reach("step")
         watch.session.site("step")
         seen.framework = "tf_keras" if self._keras.__name__ == "tf_keras" else "keras"

@@ -95,6 +95,8 @@ class Calls:
             if self.inside:
                 if self.ran is not None:
                     self.ran.add(id(module))
+                if hasattr(type(module), "base_model_prefix") and session.active:
+                    session.safely("a model inside another", self._watch.masks.ran, module, args, kwargs)
                 try:
                     return original(module, *args, **kwargs)
                 except BaseException as error:

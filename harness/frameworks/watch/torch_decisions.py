@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _MOVING = frozenset(("cat", "concat", "stack", "squeeze", "unsqueeze", "view", "reshape", "flatten", "detach", "cpu", "float", "double",
                      "to", "contiguous", "clone", "__getitem__", "transpose", "permute", "select", "ravel", "data"))
 _COMPARING = frozenset(("gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__", "greater", "greater_equal", "less", "less_equal"))
+_PAIRING = frozenset(("sub", "__sub__", "rsub", "__rsub__", "subtract", "eq", "__eq__", "ne", "__ne__", "mse_loss", "l1_loss",
+                      "huber_loss", "smooth_l1_loss"))
+_ANSWERING = frozenset(("round", "round_", "sigmoid", "softmax", "log_softmax", "argmax", "exp", "clamp", "relu", "tanh", "int", "long",
+                        "bool", "mul", "__mul__", "div", "__truediv__", "add", "__add__", *_COMPARING))
 _FOLLOWED, _LARGEST = 400, 1 << 16
 _KEPT = 20
 
@@ -26,44 +30,59 @@ class Decisions:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._followed: dict[int, Any] = {}
+        self._raw: set[int] = set()
 
     @property
     def listening(self) -> bool:
         return bool(self._followed)
 
     def offered(self, output: Any) -> None:
-        """A model has answered in an evaluation. Only scores of a loss that applies the sigmoid itself are worth following."""
-        if tensors.is_tensor(output) and output.is_floating_point() and self._watch.on_cpu(output) and any(
-                call.name == "bce_with_logits" for call in self._watch.seen.loss_calls):
-            self._follow(output)
+        """A model has answered in an evaluation. As `raw` its scores are followed where a loss applies the sigmoid to them itself."""
+        if tensors.is_tensor(output) and output.is_floating_point() and self._watch.on_cpu(output):
+            self._follow(output, raw=any(call.name == "bce_with_logits" for call in self._watch.seen.loss_calls))
 
     def over(self) -> None:
         """The evaluation is over."""
-        self._followed = {}
+        self._followed, self._raw = {}, set()
 
-    def _follow(self, tensor: Any) -> None:
+    def _follow(self, tensor: Any, *, raw: bool) -> None:
         if len(self._followed) < _FOLLOWED and tensor.numel() <= _LARGEST:
             self._followed[id(tensor)] = tensor  # kept, so that its number is not given to another
+            if raw:
+                self._raw.add(id(tensor))
 
     def saw(self, function: Any, args: Any, result: Any) -> None:
         """One call of torch outside models."""
         name = str(getattr(function, "__name__", ""))
         if name == "__get__":
             name = str(getattr(getattr(function, "__self__", None), "__name__", ""))
-        if name not in _MOVING and name not in _COMPARING and name not in ("round", "round_"):
+        if name not in _MOVING and name not in _ANSWERING and name not in _PAIRING:
             return
         given = [tensor for tensor in trees.leaves(args, tensors.is_tensor) if id(tensor) in self._followed]
         if not given:
             return
-        if name in _MOVING:
-            for made in trees.leaves(result, tensors.is_tensor):
-                self._follow(made)
-        elif name in _COMPARING:
+        raw = [tensor for tensor in given if id(tensor) in self._raw]
+        if name in _PAIRING:
+            self._compared(given[0], args, result)
+        elif raw and name in _COMPARING:
             threshold = _number(args[1] if len(args) > 1 else None)
             if threshold is not None:
-                self._decided("compare", given[0], threshold)
-        else:
-            self._decided("round", given[0], None)
+                self._decided("compare", raw[0], threshold)
+        elif raw and name in ("round", "round_"):
+            self._decided("round", raw[0], None)
+        if name not in _PAIRING:
+            for made in trees.leaves(result, tensors.is_tensor):
+                self._follow(made, raw=bool(raw) and name in _MOVING)
+
+    def _compared(self, output: Any, args: Any, result: Any) -> None:
+        """Whether one axis of length one makes a table of all pairs out of a comparison row by row."""
+        both = [side for side in args[:2] if tensors.is_tensor(side)]
+        if len([side for side in both if id(side) in self._followed]) != 1:
+            return  # outputs among themselves are paired on purpose
+        sides, rows = [tuple(side.shape) for side in both], output.numel()
+        table = tensors.is_tensor(result) and tuple(result.shape) == (rows, rows)
+        if rows > 1 and (table or not result.dim()) and sorted(sides, key=len) == [(rows,), (rows, 1)]:
+            self._decided("pairs", output, None)
 
     def _decided(self, how: str, scores: Any, threshold: float | None) -> None:
         facts = self._watch.seen.evaluation.decisions

@@ -283,9 +283,9 @@ class Models:
         weights = self._own_weights() or (known.weights() if known is not None else [])
         if weights and weights[0].device.type not in ("cpu", "cuda"):
             return  # asking anything of a lazy device would run what it holds back
-        held = None if known is None else {id(weight) for weight in known.weights()}
-        for other in self._watch.steps.known_optimizers() if held is not None else ():
-            held |= {id(weight) for weight in other.weights()}  # type: ignore[operator]
+        optimizers = [] if known is None else [known, *self._watch.steps.known_optimizers()]
+        groups = [group["params"] for optimizer in optimizers for group in optimizer.optimizer.param_groups]
+        held = None if known is None else {id(weight): number for number, group in reversed([*enumerate(groups)]) for weight in group}
         named = [(self._names.get(id(weight), ""), weight) for weight in self._own_weights()]
         own = {id(weight) for _, weight in named}
         if known is not None and self.model is None:
@@ -306,9 +306,9 @@ class Models:
             self._watch.seen.optimizer.foreign = sum(
                 id(weight) not in trained and (self._reached is None or id(weight) not in self._reached) for weight in mine)
 
-    def _facts_of(self, name: str, weight: Any, held: set[int] | None, ran: bool | None) -> ParameterFacts:
+    def _facts_of(self, name: str, weight: Any, held: dict[int, int] | None, ran: bool | None) -> ParameterFacts:
         facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad),
-                               in_optimizer=None if held is None else id(weight) in held)
+                               in_optimizer=None if held is None else id(weight) in held, group=(held or {}).get(id(weight)))
         if weight.grad is not None:
             gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad
             norm = gradient.detach().float().norm()

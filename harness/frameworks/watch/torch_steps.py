@@ -17,6 +17,8 @@ _MEASURED = 30
 _SAMPLE = 4096
 _SAMPLED = 8
 _LABELS = 256
+_LONGEST = 10_000_000
+_STARVED = 20
 
 
 @dataclass
@@ -26,6 +28,7 @@ class Optimizer:
     optimizer: Any
     place: Place | None
     steps: int = 0
+    starved: int = 0
     backwards: int = 0
     zeroed: Any = None
     losses: list[Any] = field(default_factory=list)
@@ -62,6 +65,7 @@ class Steps:
 
         session.patches.replace(torch.Tensor, "backward", self._wrap_backward)
         session.patches.replace(torch.autograd, "backward", self._wrap_backward)
+        session.patches.replace(torch.autograd, "grad", self._wrap_grad)
         session.patches.replace(optimizer.Optimizer, "__init__", self._wrap_init)
         session.patches.replace(optimizer.Optimizer, "zero_grad", self._wrap_zero)
         session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
@@ -113,9 +117,18 @@ class Steps:
         def step(schedule: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active and self.steps and "schedule" not in self._watch.seen.sites:
                 session.safely("a schedule", session.site, "schedule")
+                session.safely("a schedule", self._planned, schedule)
             return original(schedule, *args, **kwargs)
 
         return step
+
+    def _planned(self, schedule: Any) -> None:
+        """What a schedule that knows the length of the training makes of the rate in that time."""
+        shape = next(iter(getattr(schedule, "lr_lambdas", None) or ()), None)
+        total = getattr(shape, "keywords", {}).get("num_training_steps")
+        if self._watch.seen.optimizer is not None and shape is not None and isinstance(total, int) and 0 < total < _LONGEST:
+            self._watch.seen.optimizer.planned_steps = total
+            self._watch.seen.optimizer.planned_peak = max(float(shape(step)) for step in range(0, total, max(1, total // 1000)))
 
     def _wrap_clip(self, original: Any, argument: str) -> Any:
         session = self._watch.session
@@ -151,6 +164,27 @@ class Steps:
             return result
 
         return backward
+
+    def _wrap_grad(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            found = original(outputs, inputs, *args, **kwargs)
+            if session.active and not self._inside and not kwargs.get("create_graph") and self._torch.is_tensor(outputs):
+                session.safely("gradients by hand", self._by_hand, inputs)
+            return found
+
+        return grad
+
+    def _by_hand(self, inputs: Any) -> None:
+        """Gradients of weights, asked for without `backward()`: the script will change these itself."""
+        given = [inputs] if self._torch.is_tensor(inputs) else list(inputs)
+        if all(isinstance(weight, self._torch.nn.Parameter) for weight in given):
+            self._watch.session.training_begins()
+            self._watch.session.reach("backward")
+            self.backwards += 1
+            self._watch.pending.clear()
+            self._watch.tape.clear()
 
     def _before_backward(self, loss: Any) -> None:
         self._back()
@@ -230,9 +264,18 @@ class Steps:
             watch.models.before_first_step(known)
         if known is self.main and self.steps < _MEASURED:
             known.before = self._samples(known)
+        if known is self.main and not watch.in_full:
+            self._starves(known)
         if known is self.main and watch.in_full:
             known.norm = self.norm_of_gradients(known.weights())
             watch.models.about_to_step(known.norm)
+
+    def _starves(self, known: Optimizer) -> None:
+        """Whether losses go backward, later in the script, and none of them reaches a weight of the optimizer."""
+        reached = not known.backwards or any(weight.grad is not None for weight in known.weights())
+        known.starved = 0 if reached else known.starved + 1
+        if known.starved == _STARVED and self._watch.seen.starved_later is None:
+            self._watch.seen.starved_later = known.steps + 2 - _STARVED
 
     def _describe(self, known: Optimizer) -> None:
         group = known.optimizer.param_groups[0]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LoaderFacts
+from harness.checks.observation import LoaderFacts, MetricFacts
 from harness.frameworks.watch import torch_datasets
 from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.torch_state import silent
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -139,10 +140,25 @@ class Trainers:
             facts = session.safely("compute_metrics", evaluations.describe, "compute_metrics", prediction.predictions, prediction.label_ids)
             values = mine(prediction, *args, **kwargs)
             if facts is not None and isinstance(values, dict):
-                facts.values = {str(key): float(value) for key, value in values.items() if isinstance(value, int | float)}
+                facts.values = _numbers(values)
+                session.safely("compute_metrics", self._again, facts, mine, prediction)
             return values
 
         return compute_metrics
+
+    def _again(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
+        """What the script's metric says of predictions that have the labels' shape, where only an axis of length one keeps them from it."""
+        given, labels = prediction.predictions, prediction.label_ids
+        shapes = getattr(given, "shape", None), getattr(labels, "shape", None)
+        if None in shapes or shapes[0] == shapes[1] or given.size != labels.size or given.size < 2:
+            return
+        with self._watch.session.paused(), silent():
+            values = mine(type(prediction)(predictions=given.reshape(labels.shape), label_ids=labels))
+        if isinstance(values, dict):
+            facts.reshaped = _numbers(values)
+            code = getattr(mine, "__code__", None)
+            if code is not None and self._watch.session.sites.is_own(code.co_filename):
+                facts.function = site((code.co_filename, code.co_firstlineno, code.co_name))
 
     def _wrap_remove(self, original: Any) -> Any:
         session = self._watch.session
@@ -169,3 +185,7 @@ class Trainers:
         torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
         self._watch.data.columns_of_trainer(facts)
+
+
+def _numbers(values: dict[Any, Any]) -> dict[str, float]:
+    return {str(key): float(value) for key, value in values.items() if isinstance(value, int | float)}

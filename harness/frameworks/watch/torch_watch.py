@@ -11,9 +11,11 @@ from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_calls import Calls, RootCall
 from harness.frameworks.watch.torch_data import Data
 from harness.frameworks.watch.torch_decisions import Decisions
+from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
 from harness.frameworks.watch.torch_loss import Losses
+from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
 from harness.frameworks.watch.torch_probes import Probes
@@ -46,8 +48,9 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
-        self.files = Files(self)
-        for part in (self.files, self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
+        self.files, self.draws, self.masks = Files(self), Draws(self), Masks(self)
+        for part in (self.draws, self.files, self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models,
+                     self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:
@@ -134,6 +137,7 @@ class TorchWatcher:
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
         self.session.safely("memory", self.memory.stepped)
+        self.session.safely("draws", self.draws.stepped)
         self.session.safely("a probe", self.probes.stepped)
         if self.seen.probes.evaluation_error is not None:
             self.session.enough("enough steps")  # the script would come to the same error later

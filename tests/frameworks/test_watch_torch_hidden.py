@@ -1,0 +1,198 @@
+"""What is wrong although every step looks right: draws without a gradient, lost masks, warm-ups without end, an old model's optimizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import Finding, walk
+from harness.checks.observation import Observation
+from tests.frameworks.test_watch_torch_trainer import TRAINER
+from tests.frameworks.watching import HEAD, watch
+
+pytest.importorskip("torch")
+
+
+def first(seen: Observation) -> tuple[str, Finding] | None:
+    return next(((result.code, result.finding) for result in walk(seen) if result.state == "found" and result.finding), None)
+
+
+VAE = """
+from torch.distributions import Independent, Normal
+encoder, decoder = nn.Linear(10, 4), nn.Linear(2, 10)
+optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-2)
+for xb, _ in train:
+    mean, log_std = encoder(xb).chunk(2, dim=1)
+    q = Independent(Normal(mean, log_std.exp()), 1)
+    z = q.rsample()
+    loss = F.mse_loss(decoder(z), xb) + 1e-2 * (mean ** 2 + log_std.exp() ** 2 - 2 * log_std).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+POLICY = """
+from torch.distributions import Normal
+policy = nn.Linear(10, 1)
+optimizer = torch.optim.Adam(policy.parameters(), lr=1e-2)
+for xb, yb in train:
+    d = Normal(policy(xb).squeeze(-1), 0.5)
+    action = d.sample()
+    loss = (d.log_prob(action) * (action - yb) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_draw_without_a_gradient(tmp_path: Path) -> None:
+    text = HEAD + VAE.replace("rsample", "sample")
+    found = first(watch(tmp_path, text))
+    assert found is not None
+    assert found[0] == "G302"
+    assert found[1].site is not None
+    assert found[1].site.source == "z = q.sample()"
+
+
+@pytest.mark.parametrize("text", [VAE, POLICY, VAE.replace("rsample()", "sample() if False else mean")])
+def test_draws_that_are_meant(text: str, tmp_path: Path) -> None:
+    assert "drawn" not in watch(tmp_path, HEAD + text).sites
+
+
+INNER = """
+import torch
+from transformers import BertConfig, BertModel
+torch.manual_seed(0)
+BertModel(BertConfig(vocab_size=60, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+                     max_position_embeddings=16, pad_token_id=0)).save_pretrained("FOLDER")
+class Mine(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = BertModel.from_pretrained("FOLDER")
+        self.head = torch.nn.Linear(32, 2)
+    def forward(self, ids):
+        return self.head(self.body(input_ids=ids).last_hidden_state[:, 0])
+model = Mine()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for step in range(8):
+    ids = torch.randint(1, 60, (8, 12))
+    ids[:4, 8:] = 0
+    loss = torch.nn.functional.cross_entropy(model(ids), (ids[:, 1] > 30).long())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_an_encoder_inside_gets_no_mask(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    text = INNER.replace("FOLDER", str(tmp_path / "body"))
+    found = first(watch(tmp_path, text))
+    assert found is not None
+    assert found[0] == "B102"
+    assert "BertModel inside" in found[1].message
+    assert found[1].site is not None
+    assert "self.body(input_ids=ids)" in found[1].site.source
+    masked = text.replace("input_ids=ids)", "input_ids=ids, attention_mask=(ids != 0).long())")
+    for healthy in (masked, text.replace("ids[:4, 8:] = 0", "")):
+        seen = watch(tmp_path, healthy)
+        assert seen.unmasked is None or not seen.unmasked.padded
+
+
+FOLDS = """
+for fold in range(3):
+    for epoch in range(2):
+        for at in range(0, 320, 16):
+            loss = F.cross_entropy(model(X[at:at + 16]), y[at:at + 16])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    model = Net()
+    AGAIN
+"""
+
+
+def test_an_optimizer_of_an_earlier_model(tmp_path: Path) -> None:
+    found = first(watch(tmp_path, HEAD + FOLDS.replace("AGAIN", "pass")))
+    assert found is not None
+    assert found[0] == "S405"
+    assert "From step 41 on" in found[1].message
+    renewed = FOLDS.replace("AGAIN", "optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)")
+    assert watch(tmp_path, HEAD + renewed).starved_later is None
+
+
+WARM = """
+from transformers import get_linear_schedule_with_warmup
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+schedule = get_linear_schedule_with_warmup(optimizer, WARM, 80)
+for epoch in range(4):
+    for xb, yb in train:
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+"""
+
+
+def test_a_warm_up_without_end(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, HEAD + WARM.replace("WARM", "5000"))
+    assert seen.optimizer is not None
+    assert (seen.optimizer.planned_steps, seen.optimizer.planned_peak) == (80, pytest.approx(79 / 5000))
+    found = first(seen)
+    assert found is not None
+    assert (found[0], "longer than the whole training" in found[1].message) == ("S402", True)
+    seen = watch(tmp_path, HEAD + WARM.replace("WARM", "8"))
+    assert seen.optimizer is not None
+    assert seen.optimizer.planned_peak == 1.0
+
+
+def test_gradients_asked_for_by_hand_are_training(tmp_path: Path) -> None:
+    text = HEAD + """
+weights = list(model.parameters())
+for xb, yb in train:
+    loss = F.cross_entropy(model(xb), yb)
+    with torch.no_grad():
+        for weight, gradient in zip(weights, torch.autograd.grad(loss, weights)):
+            weight -= 0.1 * gradient
+"""
+    seen = watch(tmp_path, text)
+    assert (seen.backward_without_step, seen.reached, len(seen.steps)) == (20, "backward", 0)
+    penalty = text.replace("torch.autograd.grad(loss, weights)", "torch.autograd.grad(loss, weights, create_graph=True)")
+    assert watch(tmp_path, penalty).backward_without_step == 0
+
+
+def test_a_metric_that_pairs_every_row_with_every_other(tmp_path: Path) -> None:
+    pytest.importorskip("accelerate")
+    text = TRAINER.replace("num_labels=2", 'num_labels=1, problem_type="regression"').replace(
+        '(ids[:, 1] > 30).astype(int).tolist()', "(ids[:, 1] / 60.0).tolist()")
+    text = text.replace('{"accuracy": float((prediction.predictions.argmax(-1) == prediction.label_ids).mean())}', "ANSWER")
+    wrong = text.replace("ANSWER", '{"mae": float(np.abs(prediction.predictions - prediction.label_ids).mean())}')
+    found = first(watch(tmp_path, wrong))
+    assert found is not None
+    assert found[0] == "E501"
+    assert found[1].site is not None
+    assert "def compute_metrics" in found[1].site.source
+    assert "mae: " in found[1].evidence[0]
+    right = wrong.replace("prediction.predictions - ", "prediction.predictions[:, 0] - ")
+    assert "[:, 0] - " in right
+    seen = watch(tmp_path, right)
+    assert all(call.function is None for call in seen.evaluation.metrics)
+    assert "E501" not in [result.code for result in walk(seen) if result.state == "found"]
+
+
+def test_a_group_of_weights_of_its_own_gets_no_gradient(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    text = INNER.replace("FOLDER", str(tmp_path / "body")).replace("self.body(input_ids=ids)", "self.text(ids)")
+    text = text.replace("model = Mine()", """
+    def text(self, ids):
+        with torch.no_grad():
+            return self.body(input_ids=ids, attention_mask=(ids != 0).long())
+model = Mine()""").replace("model.parameters()", "GROUPS")
+    assert "self.text(ids)" in text
+    own = '[{"params": model.body.parameters(), "lr": 1e-4}, {"params": model.head.parameters()}]'
+    found = first(watch(tmp_path, text.replace("GROUPS", own)))
+    assert found is not None
+    assert found[0] == "G302"
+    assert first(watch(tmp_path, text.replace("GROUPS", "model.parameters()"))) is None
