@@ -164,8 +164,8 @@ class KerasWatcher:
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
-        if self.keras is None:
-            return
+        if self.keras is None or self.seen.framework == "torch":
+            return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("evaluations", self.evaluations.finish),
