@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from harness.checks import raised, reading
+from harness.checks import reading
 from harness.checks.base import Result
-from harness.checks.data_labels import counts_of, entropy
+from harness.checks.data_labels import entropy, training_labels
 from harness.checks.observation import Observation
 
 # What leaves a loss where it began, without a word.
@@ -40,7 +40,7 @@ def _still_guessing(seen: Observation) -> float | None:
     losses = reading.finite(reading.observed_losses(seen))
     if seen.task != "classification" or len(losses) < _LEAST_STEPS or reading.several_models(seen) or reading.script_learns(seen):
         return None
-    counts = counts_of(raised.train_loader(seen))
+    counts = training_labels(seen)
     floor = entropy(counts) if len(counts) > 1 else math.log(seen.classes) if seen.classes and seen.classes > 1 else None
     end = statistics.fmean(losses[-max(1, len(losses) // 3):])
     return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None
