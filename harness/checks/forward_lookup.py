@@ -162,7 +162,8 @@ class OutsideVocabulary(Check):
         """Filler below zero is put in where batches are made; a table of the script's own that is too small is mended where it is built."""
         if worst is not None and worst.startswith("-"):
             return reading.place(seen, "collator") or error.site
-        return (reading.place(seen, "layer") if _own_layer(seen, error) else None) or error.site
+        built = reading.place(seen, "embedding") if seen.framework in reading.KERAS else None
+        return built or (reading.place(seen, "layer") if _own_layer(seen, error) else None) or error.site
 
     @staticmethod
     def _of_embedding(error: ExceptionFacts, match: re.Match[str]) -> bool:

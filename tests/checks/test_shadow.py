@@ -59,5 +59,6 @@ def test_a_module_of_ones_own_is_none(tmp_path: Path, unloaded: None) -> None:
         seen = watched(tmp_path, "train.py", train=wrong, helper="x = 1\n").observation
         assert seen.exception is not None
         assert judge("A703", seen) == "clean"
-    seen = watched(tmp_path, "train.py", train="import this\n1 / 0\n", this="x = 1\n").observation
-    assert judge("A703", seen) == "clean"
+    for wrong in ("import this\n1 / 0\n", "exec(compile('1 / 0', __file__, 'exec'))\n"):
+        seen = watched(tmp_path, "train.py", train=wrong, this="x = 1\n").observation
+        assert judge("A703", seen) == "clean"

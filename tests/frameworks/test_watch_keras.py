@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.checks.base import walk
 from harness.checks.observation import Observation
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from tests.frameworks.watching import run
@@ -232,3 +233,22 @@ def test_after_detaching_nothing_is_left(tmp_path: Path, name: str) -> None:
     for owner, attributes in zip(owners, before, strict=True):
         changed = [key for key, value in vars(owner).items() if attributes.get(key) is not value and callable(value)]
         assert changed == [], owner
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_where_a_table_that_is_too_small_was_built(name: str, tmp_path: Path) -> None:
+    text = (HEAD + """
+ids = np.random.default_rng(0).integers(1, 51, (640, 6))
+model = keras.Sequential([
+    keras.layers.Embedding(50, 8),
+    keras.layers.GlobalAveragePooling1D(),
+    keras.layers.Dense(2),
+])
+model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(ids, y, batch_size=32, verbose=0)
+""").replace("NAME", name)
+    found = next(result for result in walk(watch(tmp_path, text)) if result.state == "found")
+    assert found.code == "F102"
+    assert found.finding is not None
+    assert found.finding.site is not None
+    assert "Embedding(50, 8)" in found.finding.site.source

@@ -42,7 +42,7 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     seen.called_with = _called_with(error)
     seen.accepts = _accepts(error, own[-1].path if own else "")
     seen.owner, seen.close_names = _owner(error)
-    seen.shadow = shadows.found(error, frames, sites)
+    seen.shadow = shadows.found(error, sites)
     return seen
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ from harness.frameworks.watch.keras_model import Models
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.catalog.schema import Stage
@@ -162,12 +164,20 @@ class KerasWatcher:
         self._watched = self._watched or slow or steps >= budget.steps or session.out_of_time
         return not self._watched
 
+    def _only_embedding(self) -> None:
+        """The line of the script's only embedding. Keras reads the signatures of layers when they are made, so these cannot be hooked."""
+        text = self.session.script.read_text(encoding="utf-8")
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)
+                 and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Embedding"]
+        if len(calls) == 1:
+            self.seen.sites["embedding"] = site((str(self.session.script), calls[0].lineno, "<module>"))  # type: ignore[assignment]
+
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
         if self.keras is None or self.seen.framework == "torch":
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
-                           ("evaluations", self.evaluations.finish),
+                           ("evaluations", self.evaluations.finish), ("the embedding", self._only_embedding),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import traceback
+from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from harness.frameworks.stages import Frame
 from harness.frameworks.watch.sites import Sites
 
-_IMPORTING = "importlib"
 
-
-def found(error: BaseException, frames: Sequence[Frame], sites: Sites) -> str:
-    """Path of the file, of those that an exception has to do with; empty where there is none. `frames`: outermost first."""
-    for path, by_library in [*_executed(frames, sites), *_named(error, sites)]:
+def found(error: BaseException, sites: Sites) -> str:
+    """Path of the file, of those that an exception has to do with; empty where there is none."""
+    for path, by_library in [*_executed(error, sites), *_named(error, sites)]:
         name = Path(path).stem
         if by_library or name in sys.stdlib_module_names or _elsewhere(name, Path(path).parent):
             return path
     return ""
 
 
-def _executed(frames: Sequence[Frame], sites: Sites) -> Iterator[tuple[str, bool]]:
-    """Own files that were being imported, with whether a library asked for them. The first own frame is the script itself."""
-    own = [number for number, frame in enumerate(frames) if sites.is_own(frame.path)]
-    before: Frame | None = None
-    for number, frame in enumerate(frames):
-        if number in own[1:] and frame.function == "<module>":
-            yield frame.path, before is not None and not sites.is_own(before.path)
-        if _IMPORTING not in frame.path:
-            before = frame
+def _executed(error: BaseException, sites: Sites) -> Iterator[tuple[str, bool]]:
+    """Own files that were being imported, with whether a library asked for them. The first own frame is the script itself.
+
+    Of the traceback alone: what a graph tells of the place where it was made names the script's lines a second time.
+    """
+    before: str | None = None
+    own = 0
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        path, function = frame.f_code.co_filename, frame.f_code.co_name
+        own += sites.is_own(path)
+        if own > 1 and function == "<module>" and sites.is_own(path):
+            yield path, before is not None and not sites.is_own(before)
+        if "importlib" not in path:
+            before = path
 
 
 def _named(error: BaseException, sites: Sites) -> Iterator[tuple[str, bool]]:
