@@ -101,7 +101,7 @@ class RateTooLow(Check):
             message=f"The warm-up is longer than the whole training: within its {optimizer.planned_steps} steps the learning rate never "
                     f"gets beyond {optimizer.planned_peak:.2g} of the one that was set.",
             remedy=f"Warm up for a small part of the training, at most {max(1, (optimizer.planned_steps or 0) // 10)} steps here.",
-            site=reading.place(seen, "schedule", "optimizer", "step"), evidence=_losses(seen))
+            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"), evidence=_losses(seen))
 
     @staticmethod
     def _used_up(seen: Observation) -> Finding | None:
@@ -117,7 +117,7 @@ class RateTooLow(Check):
         return Finding(
             message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up before the model has learnt anything.",
             remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
-            site=reading.place(seen, "schedule", "optimizer", "compile", "step"),
+            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "compile", "step"),
             evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *_losses(seen)])
 
     @staticmethod

@@ -72,6 +72,7 @@ class Steps:
         for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
             session.patches.replace(torch.nn.utils, name, functools.partial(self._wrap_clip, argument=argument))
         session.patches.replace(torch.optim.lr_scheduler.LRScheduler, "step", self._wrap_schedule)
+        session.patches.replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self._wrap_schedule_made)
         before = optimizer.register_optimizer_step_pre_hook(self._before_step)
         after = optimizer.register_optimizer_step_post_hook(self._after_step)
         session.patches.calling(before.remove)
@@ -109,6 +110,16 @@ class Steps:
                 return original(owner, *args, **kwargs)
 
         return zero_grad
+
+    def _wrap_schedule_made(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(schedule: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active and "schedule_made" not in self._watch.seen.sites:
+                session.safely("a schedule", lambda: session.site("schedule_made", session.sites.here(skip=schedule)))
+            original(schedule, *args, **kwargs)
+
+        return __init__
 
     def _wrap_schedule(self, original: Any) -> Any:
         session = self._watch.session
