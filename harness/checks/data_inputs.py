@@ -44,7 +44,8 @@ class UnreadableInputs(Check):
             raise NotJudged("no batch was seen")
         loader = raised.train_loader(seen)
         # A dataset of the script's own makes its rows where they are asked for.
-        site = reading.place(seen, "getitem") or (loader.site if loader and loader.site else reading.place(seen, "fit", "model"))
+        site = (reading.place(seen, "getitem") or raised.made_by(seen, seen.batches[0].inputs_key, "input_ids")
+                or (loader.site if loader and loader.site else reading.place(seen, "fit", "model")))
         labels = {str(label) for batch in seen.batches for label in batch.labels or []}
         texts = [text for batch in seen.batches for text in batch.texts]
         rows = [f"row: {text[:140]}" for text in texts[:3]]

@@ -88,7 +88,7 @@ class ConstantLabels(Check):
             message=f"All {rows} training labels that were seen are {label}: there is nothing to tell apart.",
             remedy="Look at the line that makes the labels (a comparison that is always true, a join that failed, a filter or split that "
                    "kept one class), and count them: `collections.Counter(dataset[\"label\"])`.",
-            site=loader.site, evidence=[f"label counts: {shares(counts)}"]
+            site=raised.made_by(seen, loader.label_column, *raised.LABELS) or loader.site, evidence=[f"label counts: {shares(counts)}"]
             + ([f"classes of the dataset: {', '.join(loader.label_names)}"] if loader.label_names else []))
 
 

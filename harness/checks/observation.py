@@ -345,7 +345,9 @@ class Observation(Facts):
     `loss_terms`: the summands of one loss, a dict per term and step: `step`, `name` (as in `LossCall.name`), `value` (weighted, as it
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
-    activation), compile, fit, evaluation. `frozen_later`: where a second model is fitted of which no weight can be trained.
+    activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
+    `Dataset.map`, by the column's name. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
+    model is fitted of which no weight can be trained.
     `starved_later`: the step from which on losses went backward and no weight of the optimizer got a gradient.
     """
 
@@ -377,6 +379,8 @@ class Observation(Facts):
     exception: ExceptionFacts | None = None
     memory: MemoryFacts = msgspec.field(default_factory=MemoryFacts)
     sites: dict[str, Site] = {}
+    made: dict[str, Site] = {}
+    losses_by_hand: list[float] = []
     warnings: list[str] = []
     output_tail: str = ""
     frozen_later: Site | None = None

@@ -85,6 +85,11 @@ def train_loader(seen: Observation) -> LoaderFacts | None:
     return next((loader for loader in seen.loaders if loader.role == "train"), None)
 
 
+def made_by(seen: Observation, *columns: str | None) -> Site | None:
+    """The script's own function that made the first of these columns that was made by one."""
+    return next((seen.made[name] for name in columns if name in seen.made), None)
+
+
 def last_batch(seen: Observation, error: ExceptionFacts | None = None) -> BatchFacts | None:
     """The batch that was in work when it was raised: of the evaluation where it came out of that, else the latest of training."""
     batches = seen.eval_batches if error is not None and error.stage == "evaluation" else seen.batches

@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import Observation, StepFacts
+from harness.checks.observation import Observation, Site, StepFacts
 from harness.checks.probe_facts import CurveFacts
 
 # What keeps a loss up and is no matter of the rate.
@@ -40,7 +40,7 @@ class RateTooHigh(Check):
         return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too high for this model: it does not learn, "
                                "and at "
                                f"{other.learning_rate:g} ({factor:g} times less) it does.",
-                       remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
+                       remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=_evidence(seen, better))
 
 
@@ -88,7 +88,7 @@ class RateTooLow(Check):
         return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too low for this model: the loss stays where "
                                "it is, "
                                f"and at {other.learning_rate:g} it falls.",
-                       remedy=_set_rate(seen, other.learning_rate), site=reading.place(seen, "optimizer", "compile", "step", "fit"),
+                       remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=[*_evidence(seen, better), *moved])
 
     @staticmethod
@@ -298,6 +298,14 @@ def _hidden(seen: Observation) -> str:
         return ""
     named = f'the string "{optimizer.kind.lower()}"' if optimizer.by_name else f"{optimizer.kind} without a rate"
     return f" (the default that {named} takes unasked)"
+
+
+def _rate_site(seen: Observation) -> Site | None:
+    """Where the rate was given: a Trainer that makes its optimizer itself takes it from its arguments."""
+    built = reading.place(seen, "optimizer")
+    if seen.trainer and "training_arguments" in seen.sites and (built is None or ".train(" in built.source):
+        return seen.sites["training_arguments"]
+    return built or reading.place(seen, "compile", "step", "fit")
 
 
 def _set_rate(seen: Observation, rate: float) -> str:

@@ -10,6 +10,7 @@ from harness.checks import reading
 from harness.checks.base import Result
 from harness.checks.data_labels import entropy, training_labels
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import CurveFacts
 
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
@@ -19,6 +20,8 @@ _LEAST_STEPS = 20
 def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     """Why there is no verdict, in one sentence; None where the silence can be trusted."""
     if not seen.steps:
+        if reading.learned(CurveFacts(learning_rate=0.0, losses=seen.losses_by_hand)):
+            return None
         if seen.backward_without_step:
             return f"{seen.backward_without_step} losses went backward and no optimizer stepped; weights changed by hand are not followed"
         return None if seen.exception is None else "the script ended before it trained"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import OptimizerFacts
-from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow
+from harness.checks.observation import Observation, OptimizerFacts, Site
+from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_LARGER,
@@ -136,3 +136,13 @@ def test_rate_used_up_by_its_schedule() -> None:
     for step in falling:
         step.learning_rate = 0.1
     assert "not probed" in str(verdict(RateTooLow, seen(steps=falling, model=model(), probes=stuck)))
+
+
+def test_the_rate_of_a_trainer_stands_in_its_arguments() -> None:
+    arguments = Site(file="train.py", line=20, source="arguments = TrainingArguments(")
+    inside, own = Site(file="train.py", line=40, source="trainer.train()"), Site(file="train.py", line=25, source="opt = AdamW(...)")
+    seen = Observation(trainer="Trainer", sites={"training_arguments": arguments, "optimizer": inside})
+    assert _rate_site(seen) == arguments
+    seen.sites["optimizer"] = own
+    assert _rate_site(seen) == own
+    assert _rate_site(Observation(sites={"compile": inside})) == inside

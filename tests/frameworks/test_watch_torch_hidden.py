@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks.base import Finding, walk
 from harness.checks.observation import Observation
+from harness.diagnosis.silence import unjudged
 from tests.frameworks.test_watch_torch_trainer import TRAINER
 from tests.frameworks.watching import HEAD, watch
 
@@ -161,6 +162,13 @@ for xb, yb in train:
 """
     seen = watch(tmp_path, text)
     assert (seen.backward_without_step, seen.reached, len(seen.steps)) == (20, "backward", 0)
+    assert len(seen.losses_by_hand) == 20
+    reason = unjudged(seen, walk(seen))
+    assert reason is not None
+    assert "by hand" in reason
+    learning = text.replace("for xb, yb in train:", "for xb, yb in list(train) * 6:").replace("0.1 * gradient", "0.5 * gradient")
+    seen = watch(tmp_path, learning)
+    assert unjudged(seen, walk(seen)) is None
     penalty = text.replace("torch.autograd.grad(loss, weights)", "torch.autograd.grad(loss, weights, create_graph=True)")
     assert watch(tmp_path, penalty).backward_without_step == 0
 
@@ -198,3 +206,16 @@ model = Mine()""").replace("model.parameters()", "GROUPS")
     assert found is not None
     assert found[0] == "G302"
     assert first(watch(tmp_path, text.replace("GROUPS", "model.parameters()"))) is None
+
+
+def test_who_made_a_column(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    seen = watch(tmp_path, """
+import functools
+from datasets import Dataset
+def prepare(rows, width):
+    return {"labels": [0 for _ in rows["text"]], "text": [text[:width] for text in rows["text"]], "same": rows["same"]}
+data = Dataset.from_dict({"text": ["abc", "bcd"], "same": [1, 2]})
+data = data.map(functools.partial(prepare, width=2), batched=True).map(lambda row: {"more": 1})
+""")
+    assert {name: place.line for name, place in seen.made.items()} == {"labels": 4, "text": 4, "more": 7}

@@ -26,6 +26,7 @@ from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation, Site
 from harness.frameworks.watch import exceptions
 from harness.frameworks.watch.limits import Limits
+from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.sites import Sites, site
 from harness.process.environment import cores
@@ -127,6 +128,7 @@ class WatchSession:
         for name in _WATCHERS:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
+        Maps(self).attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
         """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""

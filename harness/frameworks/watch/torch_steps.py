@@ -17,8 +17,8 @@ _MEASURED = 30
 _SAMPLE = 4096
 _SAMPLED = 8
 _LABELS = 256
-_LONGEST = 10_000_000
 _STARVED = 20
+_UNSTEPPED = 400
 
 
 @dataclass
@@ -71,8 +71,6 @@ class Steps:
         session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
         for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
             session.patches.replace(torch.nn.utils, name, functools.partial(self._wrap_clip, argument=argument))
-        session.patches.replace(torch.optim.lr_scheduler.LRScheduler, "step", self._wrap_schedule)
-        session.patches.replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self._wrap_schedule_made)
         before = optimizer.register_optimizer_step_pre_hook(self._before_step)
         after = optimizer.register_optimizer_step_post_hook(self._after_step)
         session.patches.calling(before.remove)
@@ -110,36 +108,6 @@ class Steps:
                 return original(owner, *args, **kwargs)
 
         return zero_grad
-
-    def _wrap_schedule_made(self, original: Any) -> Any:
-        session = self._watch.session
-
-        def __init__(schedule: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            if session.active and "schedule_made" not in self._watch.seen.sites:
-                session.safely("a schedule", lambda: session.site("schedule_made", session.sites.here(skip=schedule)))
-            original(schedule, *args, **kwargs)
-
-        return __init__
-
-    def _wrap_schedule(self, original: Any) -> Any:
-        session = self._watch.session
-
-        @functools.wraps(original)
-        def step(schedule: Any, *args: Any, **kwargs: Any) -> Any:
-            if session.active and self.steps and "schedule" not in self._watch.seen.sites:
-                session.safely("a schedule", session.site, "schedule")
-                session.safely("a schedule", self._planned, schedule)
-            return original(schedule, *args, **kwargs)
-
-        return step
-
-    def _planned(self, schedule: Any) -> None:
-        """What a schedule that knows the length of the training makes of the rate in that time."""
-        shape = next(iter(getattr(schedule, "lr_lambdas", None) or ()), None)
-        total = getattr(shape, "keywords", {}).get("num_training_steps")
-        if self._watch.seen.optimizer is not None and shape is not None and isinstance(total, int) and 0 < total < _LONGEST:
-            self._watch.seen.optimizer.planned_steps = total
-            self._watch.seen.optimizer.planned_peak = max(float(shape(step)) for step in range(0, total, max(1, total // 1000)))
 
     def _wrap_clip(self, original: Any, argument: str) -> Any:
         session = self._watch.session
@@ -182,13 +150,14 @@ class Steps:
         def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             found = original(outputs, inputs, *args, **kwargs)
             if session.active and not self._inside and not kwargs.get("create_graph") and self._torch.is_tensor(outputs):
-                session.safely("gradients by hand", self._by_hand, inputs)
+                session.safely("gradients by hand", self._by_hand, outputs, inputs)
             return found
 
         return grad
 
-    def _by_hand(self, inputs: Any) -> None:
+    def _by_hand(self, loss: Any, inputs: Any) -> None:
         """Gradients of weights, asked for without `backward()`: the script will change these itself."""
+        self._unstepped(loss)
         given = [inputs] if self._torch.is_tensor(inputs) else list(inputs)
         if all(isinstance(weight, self._torch.nn.Parameter) for weight in given):
             self._watch.session.training_begins()
@@ -215,8 +184,16 @@ class Steps:
                             known.losses = []
         self._watch.before_backward(loss)
 
+    def _unstepped(self, loss: Any) -> None:
+        """A loss where no optimizer has stepped yet: perhaps the script changes its weights itself."""
+        losses = self._watch.seen.losses_by_hand
+        if not self.steps and loss.numel() == 1 and self._watch.on_cpu(loss) and len(losses) < _UNSTEPPED:
+            losses.append(float(loss.detach()))
+
     def _after_backward(self, loss: Any) -> None:
         self._since += 1
+        if loss is not None:
+            self._unstepped(loss)
         plain = None if loss is None else self._watch.losses.unscaled.get(id(loss), (None, loss))[1]
         for known in self._optimizers.values():
             known.backwards += 1

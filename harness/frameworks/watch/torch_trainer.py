@@ -188,4 +188,5 @@ class Trainers:
 
 
 def _numbers(values: dict[Any, Any]) -> dict[str, float]:
-    return {str(key): float(value) for key, value in values.items() if isinstance(value, int | float)}
+    return {str(key): float(value) for key, value in values.items() if not isinstance(value, str) and getattr(value, "ndim", 0) == 0
+            and hasattr(value, "__float__")}

@@ -19,6 +19,7 @@ from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
 from harness.frameworks.watch.torch_probes import Probes
+from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_trainer import Trainers
@@ -49,8 +50,8 @@ class TorchWatcher:
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.files, self.draws, self.masks = Files(self), Draws(self), Masks(self)
-        for part in (self.draws, self.files, self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models,
-                     self.tape):
+        for part in (self.draws, Schedules(self), self.files, self.calls, self.data, self.losses, self.steps, self.evaluations,
+                     self.trainers, self.models, self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:

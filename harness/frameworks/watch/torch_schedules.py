@@ -1,0 +1,53 @@
+"""Schedules of the learning rate: where they are made and stepped, and what they plan."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_LONGEST = 10_000_000
+
+
+class Schedules:
+    """Hooks `LRScheduler`."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+
+    def attach(self) -> None:
+        schedule = self._watch.torch.optim.lr_scheduler.LRScheduler
+        self._watch.session.patches.replace(schedule, "__init__", self._wrap_init)
+        self._watch.session.patches.replace(schedule, "step", self._wrap_step)
+
+    def _wrap_init(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(schedule: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active and "schedule_made" not in self._watch.seen.sites:
+                session.safely("a schedule", lambda: session.site("schedule_made", session.sites.here(skip=schedule)))
+            original(schedule, *args, **kwargs)
+
+        return __init__
+
+    def _wrap_step(self, original: Any) -> Any:
+        session = self._watch.session
+
+        @functools.wraps(original)
+        def step(schedule: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active and self._watch.steps.steps and "schedule" not in self._watch.seen.sites:
+                session.safely("a schedule", session.site, "schedule")
+                session.safely("a schedule", self._planned, schedule)
+            return original(schedule, *args, **kwargs)
+
+        return step
+
+    def _planned(self, schedule: Any) -> None:
+        """What a schedule that knows the length of the training makes of the rate in that time."""
+        shape = next(iter(getattr(schedule, "lr_lambdas", None) or ()), None)
+        total = getattr(shape, "keywords", {}).get("num_training_steps")
+        if self._watch.seen.optimizer is not None and shape is not None and isinstance(total, int) and 0 < total < _LONGEST:
+            self._watch.seen.optimizer.planned_steps = total
+            self._watch.seen.optimizer.planned_peak = max(float(shape(step)) for step in range(0, total, max(1, total // 1000)))
