@@ -220,7 +220,8 @@ class Fits:
                 continue
             count = max(len(own.losses), 2 * _LEAST_STEPS)
             enough = count if count * self.step_s < 2 * self._seconds else _LEAST_STEPS
-            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
+            half = 0.5 * sum(own.losses[-_LEAST_STEPS:]) / len(own.losses[-_LEAST_STEPS:])  # beyond doubt
+            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough, below=half))
 
     def carry(self, fitted: list[Step], held: list[Step], seconds: float) -> tuple[CurveFacts, float | None, float]:
         """Fit some steps again and again at the script's rate: the curve, with accuracy on their rows, and accuracy and loss on others."""
@@ -280,7 +281,7 @@ class Fits:
         return chosen[:1] if merged is None else [Step(merged, labels, chosen[0].scale)]
 
     def _curve(self, steps: list[Step], factor: float, count: int, seconds: float, *, stop_early: bool = False, measure: bool = False,
-               change: Callable[[Any], Any] | None = None, least: int = _LEAST_STEPS) -> CurveFacts:
+               change: Callable[[Any], Any] | None = None, least: int = _LEAST_STEPS, below: float = -math.inf) -> CurveFacts:
         self._start.put()
         curve = CurveFacts(learning_rate=self._rate * factor)
         if measure:
@@ -295,6 +296,8 @@ class Fits:
             if number >= count or not math.isfinite(last[-1]) or (number >= least and self._clock.seconds() - begun > seconds):
                 break
             if stop_early and number > _LEAST_STEPS and max(last) < _FITTED * curve.losses[0]:
+                break
+            if number > 2 * _LEAST_STEPS and sum(curve.losses[-_LEAST_STEPS:]) / _LEAST_STEPS < below:
                 break
         if len(curve.losses) > 1:
             self.step_s = self._replay.step_s = (self._clock.seconds() - timed) / (len(curve.losses) - 1)

@@ -213,7 +213,8 @@ class Fits:
             count = max(len(own.losses), 2 * _LEAST_STEPS)
             # As many steps as the script's own were, or nothing is compared; a little over time for that.
             enough = count if count * self.step_s < 2 * self._seconds else _LEAST_STEPS
-            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough))
+            half = 0.5 * sum(own.losses[-_LEAST_STEPS:]) / len(own.losses[-_LEAST_STEPS:])  # beyond doubt
+            facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough, below=half))
 
     def carry(self, fitted: list[list[Replay]], held: list[list[Replay]], seconds: float) -> tuple[CurveFacts, float | None, float]:
         """Fit some steps again and again at the script's rate: the curve, with accuracy on their rows, and accuracy and loss on others."""
@@ -270,7 +271,7 @@ class Fits:
         return chosen
 
     def _curve(self, steps: list[list[Replay]], factor: float, count: int, seconds: float, *, stop_early: bool = False,
-               measure: bool = False, change: Any = None, least: int = _LEAST_STEPS) -> CurveFacts:
+               measure: bool = False, change: Any = None, least: int = _LEAST_STEPS, below: float = -math.inf) -> CurveFacts:
         self._start.put()
         self._torch.manual_seed(0)
         for optimizer in self._optimizers:
@@ -286,6 +287,8 @@ class Fits:
             curve.losses.append(self._step(steps[number % len(steps)], factor * warm, change))
             last = curve.losses[-3:]
             if not math.isfinite(last[-1]) or (stop_early and number >= _LEAST_STEPS and max(last) < _FITTED * curve.losses[0]):
+                break
+            if number >= 2 * _LEAST_STEPS and sum(curve.losses[-_LEAST_STEPS:]) / _LEAST_STEPS < below:
                 break
         self.step_s = (self._clock.seconds() - begun) / max(1, len(curve.losses))
         curve.final_loss = self._mean_loss(steps, change) if measure else None
