@@ -248,7 +248,7 @@ class OtherWeights(Check):
 
     code: ClassVar[str] = "S405"
     stage: ClassVar[Stage] = "step"
-    requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G304", "S404")
+    requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G304", "S403", "S404")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges what the optimizer holds, and that the weights it lacks get gradients and do not move."""

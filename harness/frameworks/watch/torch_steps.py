@@ -156,7 +156,9 @@ class Steps:
         return grad
 
     def _by_hand(self, loss: Any, inputs: Any) -> None:
-        """Gradients of weights, asked for without `backward()`: the script will change these itself."""
+        """Gradients of weights, asked for without `backward()`: where there is no optimizer, the script will change these itself."""
+        if self._optimizers:
+            return
         self._unstepped(loss)
         given = [inputs] if self._torch.is_tensor(inputs) else list(inputs)
         if all(isinstance(weight, self._torch.nn.Parameter) for weight in given):
