@@ -169,9 +169,14 @@ for xb, yb in train:
     learning = text.replace("for xb, yb in train:", "for xb, yb in list(train) * 6:").replace("0.1 * gradient", "0.5 * gradient")
     seen = watch(tmp_path, learning)
     assert unjudged(seen, walk(seen)) is None
-    both = text.replace("weights = list(", "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nweights = list(").replace(
-        "    with torch.no_grad():", "    loss.backward(retain_graph=True)\n    optimizer.step()\n    optimizer.zero_grad()\n"
-        "    with torch.no_grad():")
+    both = HEAD + """
+for xb, yb in train:
+    loss = F.cross_entropy(model(xb), yb)
+    norms = [gradient.norm() for gradient in torch.autograd.grad(loss, list(model.parameters()), retain_graph=True)]
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
     seen = watch(tmp_path, both)
     assert (len(seen.steps), {step.backwards for step in seen.steps}) == (20, {1})
     penalty = text.replace("torch.autograd.grad(loss, weights)", "torch.autograd.grad(loss, weights, create_graph=True)")
