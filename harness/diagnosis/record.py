@@ -56,11 +56,12 @@ def conclude(shown: str, seen: Observation, results: list[Result], *, keep_obser
     found.sort(key=lambda result: rank[result.stage])
     first = _first(found)
     reason = None if found else unjudged(seen, results)
+    losses = [step.loss for step in seen.steps] or list(seen.losses_by_hand)
     return Diagnosis(
         script=shown, framework=seen.framework, versions=seen.versions,
-        verdict="found" if found else "clean" if reason is None and seen.steps else "no verdict", reason=reason, first=first,
+        verdict="found" if found else "clean" if reason is None and losses else "no verdict", reason=reason, first=first,
         more=[result for result in found if result is not first], walk=_stages(seen, results, rank), checks=results,
-        losses=[step.loss for step in seen.steps], reached=seen.reached, stopped=seen.stopped,
+        losses=losses, reached=seen.reached, stopped=seen.stopped,
         seconds=seen.seconds, imports_s=seen.imports_seconds,
         observation=seen if keep_observation else None)
 

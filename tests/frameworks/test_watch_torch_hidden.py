@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks.base import Finding, walk
 from harness.checks.observation import Observation
+from harness.diagnosis.record import conclude
 from harness.diagnosis.silence import unjudged
 from tests.frameworks.test_watch_torch_trainer import TRAINER
 from tests.frameworks.watching import HEAD, watch
@@ -169,6 +170,7 @@ for xb, yb in train:
     learning = text.replace("for xb, yb in train:", "for xb, yb in list(train) * 6:").replace("0.1 * gradient", "0.5 * gradient")
     seen = watch(tmp_path, learning)
     assert unjudged(seen, walk(seen)) is None
+    assert conclude("train.py", seen, walk(seen)).verdict == "clean"
     both = HEAD + """
 for xb, yb in train:
     loss = F.cross_entropy(model(xb), yb)
