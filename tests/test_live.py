@@ -85,7 +85,7 @@ def test_a_trainer_is_judged_and_left_alone(tmp_path: Any) -> None:
              "labels": label} for index in range(60) for label in (0, 1)]
     config = DistilBertConfig(vocab_size=60, dim=32, hidden_dim=64, n_layers=2, n_heads=2, num_labels=2)
     model = DistilBertForSequenceClassification(config)
-    arguments = TrainingArguments(output_dir=str(tmp_path / "out"), max_steps=40, learning_rate=1e-3, per_device_train_batch_size=8,
+    arguments = TrainingArguments(output_dir=str(tmp_path / "out"), max_steps=40, learning_rate=1e-2, per_device_train_batch_size=8,
                                   report_to="none", use_cpu=True)
     trainer = Trainer(model, arguments, train_dataset=rows, eval_dataset=rows[:16])
     before = snapshot(model.state_dict()), generators(), copy.copy(vars(trainer)), copy.copy(vars(trainer.args)), model.training
