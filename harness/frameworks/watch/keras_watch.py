@@ -169,8 +169,9 @@ class KerasWatcher:
         text = self.session.script.read_text(encoding="utf-8")
         calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)
                  and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Embedding"]
-        if len(calls) == 1:
-            self.seen.sites["embedding"] = site((str(self.session.script), calls[0].lineno, "<module>"))  # type: ignore[assignment]
+        place = site((str(self.session.script), calls[0].lineno, "<module>")) if len(calls) == 1 else None
+        if place is not None:
+            self.seen.sites["embedding"] = place
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""

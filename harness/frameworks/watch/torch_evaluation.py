@@ -209,5 +209,9 @@ def _texts(counted: Counter[int]) -> dict[str, int]:
 
 
 def _values(facts: MetricFacts, result: Any, name: str) -> None:
-    given = result if isinstance(result, dict) else {name: result}
-    facts.values = {str(key): float(value) for key, value in given.items() if np.ndim(value) == 0 and not isinstance(value, str)}
+    facts.values = numbers(result if isinstance(result, dict) else {name: result})
+
+
+def numbers(values: dict[Any, Any]) -> dict[str, float]:
+    """What a metric says, of any numeric type, without what is no single number."""
+    return {str(key): float(value) for key, value in values.items() if np.ndim(value) == 0 and hasattr(value, "__float__")}

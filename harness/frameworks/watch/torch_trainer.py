@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from harness.checks.observation import LoaderFacts, MetricFacts
 from harness.frameworks.watch import torch_datasets
 from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.torch_evaluation import numbers
 from harness.frameworks.watch.torch_state import silent
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class Trainers:
             facts = session.safely("compute_metrics", evaluations.describe, "compute_metrics", prediction.predictions, prediction.label_ids)
             values = mine(prediction, *args, **kwargs)
             if facts is not None and isinstance(values, dict):
-                facts.values = _numbers(values)
+                facts.values = numbers(values)
                 session.safely("compute_metrics", self._again, facts, mine, prediction)
             return values
 
@@ -155,7 +156,7 @@ class Trainers:
         with self._watch.session.paused(), silent():
             values = mine(type(prediction)(predictions=given.reshape(labels.shape), label_ids=labels))
         if isinstance(values, dict):
-            facts.reshaped = _numbers(values)
+            facts.reshaped = numbers(values)
             code = getattr(mine, "__code__", None)
             if code is not None and self._watch.session.sites.is_own(code.co_filename):
                 facts.function = site((code.co_filename, code.co_firstlineno, code.co_name))
@@ -185,8 +186,3 @@ class Trainers:
         torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
         self._watch.data.columns_of_trainer(facts)
-
-
-def _numbers(values: dict[Any, Any]) -> dict[str, float]:
-    return {str(key): float(value) for key, value in values.items() if not isinstance(value, str) and getattr(value, "ndim", 0) == 0
-            and hasattr(value, "__float__")}
