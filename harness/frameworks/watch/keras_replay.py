@@ -32,7 +32,6 @@ class Replay:
         self.compiled = plain and spec is not None and inner is not None and not getattr(model, "run_eagerly", False)
         self._own_rate = rate_of(inside) if inside is not None else None
         self._fresh: list[Any] | None = None
-        self.step_s = 0.0  # seconds that a step took when it was last measured
 
     def losses(self, batches: Iterable[Any], factor: float) -> Iterable[float]:
         """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""

@@ -1,21 +1,15 @@
-"""Probes: what the script's own training step does when it is tried again from the first weights.
-
-They run on the batches that the script has trained on, so that no loader is touched, and start from the weights as they were before the
-first step. Everything is put back afterwards.
-"""
+"""Experiments with a PyTorch script: its steps are kept as replays of what went backward."""
 
 from __future__ import annotations
 
 import inspect
-import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from harness.checks.observation import ParameterFacts
-from harness.frameworks.watch import carry, tensors, torch_baseline, torch_inside, torch_probe_trainer, torch_tape
-from harness.frameworks.watch.session import Clock
+from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_tape
+from harness.frameworks.watch.fitting import Fits
+from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
-from harness.frameworks.watch.torch_fit import NEAR, Fits, learns, portion_of
+from harness.frameworks.watch.torch_backend import Step, TorchBackend
 from harness.frameworks.watch.torch_state import Start
 
 if TYPE_CHECKING:
@@ -24,32 +18,27 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_tape import Replay
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_FIRST = 8
-_KEPT_BYTES = 512 << 20
 _WEIGHTS = 300_000_000
-_PATIENCE_S = 4.0
-_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE = 0.4, 1.0, 1.5
 
 
-class Probes:
-    """Collects the training steps as replays. A first round runs after eight steps, a second when the steps have all been watched."""
+class Probes(Rounds[Step]):
+    """Collects the training steps as replays."""
+
+    fatal = ("CUDA", "CUBLAS", "AcceleratorError", "OutOfMemory", "MemoryError", "can't allocate memory", "TorchScript interpreter")
 
     def __init__(self, watch: TorchWatcher) -> None:
+        super().__init__(watch)
         self._watch = watch
-        self._facts = watch.seen.probes
         self._open: list[Replay] = []
-        self._steps: list[list[Replay]] = []
         self._start: Start | None = None
         self._refused: str | None = None
         self._takes_turns = False
-        self._rounds = 0
         self._repeat_in_training: bool | None = None
-        self._kept_bytes = 0
 
     def offer(self, loss: Any, records: list[LossRecord], calls: list[RootCall]) -> None:
         """A loss is about to go backward: keep how it was made."""
         watch = self._watch
-        if self._rounds > 1 or self._refused is not None or not watch.in_full or self._kept_bytes > _KEPT_BYTES:
+        if self.over or self._refused is not None or not watch.in_full or self.kept_bytes > KEPT_BYTES:
             return
         plain = watch.losses.unscaled.get(id(loss), (None, loss))[1]
         kind = plain.device.type
@@ -66,7 +55,7 @@ class Probes:
             found.loss_name = records[-1].facts.name
         if self._start is None:
             self._begin(found)
-        self._kept_bytes += found.constant_bytes
+        self.kept_bytes += found.constant_bytes
         self._open.append(found)
 
     def _begin(self, first: Replay) -> None:
@@ -78,11 +67,6 @@ class Probes:
         self._start = Start(first.modules, [*held, *first.leaf_weights])
 
     @property
-    def over(self) -> bool:
-        """Whether all rounds are done."""
-        return self._rounds > 1
-
-    @property
     def last_replay(self) -> Replay | None:
         """The last backward pass as a replay, where it was kept."""
         return self._open[-1] if self._open else None
@@ -92,68 +76,52 @@ class Probes:
         self._takes_turns = self._takes_turns or alone
 
     def stepped(self) -> None:
-        """The main optimizer stepped: what went backward since belongs together. Runs a round when its time has come."""
-        if self._rounds > 1:
-            return
-        if self._open:
-            self._steps.append(self._open)
+        """The main optimizer stepped: what went backward since belongs together."""
+        if not self.over and self._open:
+            self.steps.append(self._open)
             self._open = []
-        late = self._watch.session.watched_seconds
-        if self._rounds == 0 and (len(self._watch.seen.steps) >= _FIRST or late > _PATIENCE_S):
-            self._round(self._first_round, _FIRST_SHARE)
-        budget = self._watch.session.budget
-        if self._rounds == 1 and (not self._watch.in_full or late > budget.seconds - 0.7 * budget.probe_seconds):
-            self._round(self._second_round, _SECOND_SHARE)
-            self._end()
+        super().stepped()
 
     def finish(self, error: BaseException | None) -> None:
         """The script is over: the rounds that did not come, on what there is, unless its device or memory is gone."""
-        failed = self._facts.evaluation_error is not None
-        if self._rounds < 2 and not failed and (error is None or not _fatal(error)):
-            if self._rounds == 0:
-                self._round(self._first_round, _FIRST_SHARE)
-            if self._rounds == 1:
-                self._round(self._second_round, _SECOND_SHARE)
+        super().finish(error)
         if self._watch.seen.evaluation.in_training_mode and self._repeat_in_training is not None:
-            self._facts.repeat_differs = self._repeat_in_training
-        self._end()
-        self._watch.session.safely("the baseline", torch_baseline.measure, self._watch, self._facts)
+            self.facts.repeat_differs = self._repeat_in_training
 
-    def _end(self) -> None:
+    def forget(self) -> None:
+        """All rounds are done: let go of what was kept."""
+        super().forget()
         self._watch.tape.stop()
-        self._open, self._steps, self._start = [], [], None
+        self._open, self._start = [], None
 
-    def _round(self, run: Callable[[Clock, float], None], share: float) -> None:
-        self._rounds += 1
-        clock = Clock()
-        try:
-            with self._watch.session.paused(), _silent_warnings():
-                run(clock, share * self._watch.session.budget.probe_seconds)
-        except Exception as error:  # noqa: BLE001 - a probe runs the script's own code, which may raise anything
-            self._facts.skipped.setdefault(f"round {self._rounds}", f"{type(error).__name__}: {error}"[:300])
-        self._facts.seconds += clock.seconds()
+    def moved(self) -> list[float]:
+        """How far every weight matrix is from the first one: norm of the change / norm before; nothing where that is not known."""
+        return [found for found in self._start.moved() if found is not None] if self._start is not None else []
 
-    def _first_round(self, clock: Clock, seconds: float) -> None:
-        """The first weights: their loss, whether inputs matter, the evaluation, and overfitting one batch."""
+    def before(self) -> None:
+        """Evaluate before training, where a Trainer knows how."""
         torch_probe_trainer.evaluate_before_training(self._watch)
-        fits = self._fits(clock, seconds, self._steps[:_FIRST])
-        if fits is None:
-            return
-        with fits.held():
-            fits.initial()
-            fits.inputs()
-            self._repeat_in_training = fits.repeat_in_training
-            self._watch.session.safely("the output's place", self._output_place)
-            if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in self._weights()):
-                place = fits.cut(self._watch.session.sites)
-                if place is not None:
-                    self._watch.session.site("cut", site(place))
-            if self._may_fit("overfit"):
-                fits.overfit()
 
-    def _output_place(self) -> None:
-        """Remember where the activation in front of the loss is applied."""
-        watch, model, replay = self._watch, self._watch.seen.model, self._steps[0][0]
+    def backend(self, steps: list[Step]) -> TorchBackend | str:
+        """What takes these steps again, or why none can."""
+        if self._refused is not None or self._start is None:
+            return self._refused or "no optimizer step was seen"
+        optimizers = [known.optimizer for known in self._watch.steps.stepping]
+        return TorchBackend(self._watch.torch, self._start, steps, optimizers, self._watch.steps.clipping)
+
+    def look(self, fits: Fits[Step], steps: list[Step]) -> None:
+        """Where the activation in front of the loss is applied, and where a graph is cut."""
+        backend, replay = cast("TorchBackend", fits.backend), steps[0][0]
+        self._repeat_in_training = backend.repeat_in_training
+        self._watch.session.safely("the output's place", self._output_place, replay)
+        weights = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
+        if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in weights):
+            place = backend.cut(replay, self._watch.session.sites)
+            if place is not None:
+                self._watch.session.site("cut", site(place))
+
+    def _output_place(self, replay: Replay) -> None:
+        watch, model = self._watch, self._watch.seen.model
         activation = (model.final_activation if model is not None else None) or ""
         if not activation or replay.logits_slot is None:
             return
@@ -162,61 +130,10 @@ class Probes:
         if found is not None:
             watch.session.site("output", site(found))
 
-    def undecided(self) -> bool:
-        """Whether the steps so far moved the weights far, and the loss yet has not fallen: then more of them are worth their time."""
-        losses = [step.loss for step in self._watch.seen.steps if step.loss is not None]
-        if self._start is None or learns(losses):
-            return False
-        moved = sorted(found for found in self._start.moved() if found is not None)
-        return bool(moved) and moved[len(moved) // 2] >= NEAR
-
-    def _weights(self) -> list[ParameterFacts]:
-        return self._watch.seen.model.parameters if self._watch.seen.model is not None else []
-
-    def _second_round(self, clock: Clock, seconds: float) -> None:
-        """All watched steps: what they made of the weights, and what they would have at another rate."""
-        fits = self._fits(clock, seconds, self._steps)
-        if fits is None:
-            return
-        model = self._watch.seen.model
-        if model is not None:
-            model.displacement = fits.displacement()
-        losses = [step.loss for step in self._watch.seen.steps if step.loss is not None]
-        with fits.held():
-            if self._may_fit("train"):
-                fits.train(losses)  # first, while the weights are those of now
-                patience = _CARRY_SHARE * self._watch.session.budget.probe_seconds
-                if carry.may_tell(self._facts, fits.step_s, patience):
-                    carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), [portion_of(step) for step in self._steps],
-                                  losses, self._facts)
-            if model is not None:
-                model.units = fits.units()
-
-    def _fits(self, clock: Clock, seconds: float, steps: list[list[Replay]]) -> Fits | None:
-        reason = self._refused or (None if self._start is not None and steps else "no optimizer step was seen")
-        if reason is not None or self._start is None:
-            self._facts.skipped |= {name: str(reason) for name in ("initial_loss", "overfit", "train")[2 * (self._rounds - 1):]}
-            return None
-        modules = list({id(module): module for step in steps for replay in step for module in replay.modules}.values())
-        optimizers = [known.optimizer for known in self._watch.steps.stepping]
-        return Fits(self._watch.torch, modules, self._start, steps, optimizers, self._watch.steps.clipping, self._facts, clock, seconds)
-
-    def _may_fit(self, name: str) -> bool:
-        reason = "several optimizers take turns" if self._takes_turns else None
+    def refusal(self) -> str | None:
+        """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""
         for known in self._watch.steps.stepping:
             closure = inspect.signature(type(known.optimizer).step).parameters.get("closure")
             if closure is not None and closure.default is inspect.Parameter.empty:
-                reason = f"{type(known.optimizer).__name__} wants a closure"
-        if reason is not None:
-            self._facts.skipped[name] = reason
-        return reason is None
-
-
-def _fatal(error: BaseException) -> bool:
-    text = f"{type(error).__name__} {error}"
-    signs = ("CUDA", "CUBLAS", "AcceleratorError", "OutOfMemory", "MemoryError", "can't allocate memory", "TorchScript interpreter")
-    return any(part in text for part in signs)
-
-
-def _silent_warnings() -> Any:
-    return warnings.catch_warnings(action="ignore")
+                return f"{type(known.optimizer).__name__} wants a closure"
+        return "several optimizers take turns" if self._takes_turns else None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from harness.checks.probe_facts import ProbeFacts
-
-if TYPE_CHECKING:
-    from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _FOLDS = 5
 _LEAST = 60
@@ -20,9 +17,16 @@ _MOST = 900
 _SHUFFLES = 3
 
 
-def measure(watch: TorchWatcher, facts: ProbeFacts) -> None:
+class Rows(Protocol):
+    """Keeps the rows that were trained on."""
+
+    def rows_seen(self) -> tuple[str, list[Any], Any]:
+        """Kind of the rows (tokens, numbers), the rows, and their labels `int[rows]`."""
+
+
+def measure(seen: Rows, facts: ProbeFacts) -> None:
     """Fill the baseline of the rows trained on so far, where they have classes."""
-    kind, rows, labels = watch.data.rows_seen()
+    kind, rows, labels = seen.rows_seen()
     if len(labels) < _LEAST:
         facts.skipped["baseline"] = f"only {len(labels)} labelled rows were seen"
         return

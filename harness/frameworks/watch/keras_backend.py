@@ -1,0 +1,214 @@
+"""Taking the steps of a Keras model again, on the batches that its script trained on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import UnitFacts
+from harness.checks.probe_facts import ProbeFacts
+from harness.frameworks.watch import scales
+from harness.frameworks.watch.carry import Portion
+from harness.frameworks.watch.fitting import Backend, Change
+from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
+from harness.frameworks.watch.keras_evaluation import classes_of
+from harness.frameworks.watch.keras_replay import Replay
+from harness.frameworks.watch.keras_state import Frozen, Start
+from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
+
+if TYPE_CHECKING:
+    from harness.checks.observation import LossCall
+
+_NEGLIGIBLE = ("sigmoid", "tanh", "relu")
+
+
+@dataclass
+class Step:
+    """A training batch as the step was given it. `labels`: class ids of its rows. `scale`: what mixed precision multiplied its loss by."""
+
+    data: Any
+    labels: list[Any] | None
+    scale: float = 1.0
+
+
+class KerasBackend(Backend[Step]):
+    """Runs a model's own training step. `call`: the loss that the script's steps were seen to compute."""
+
+    def __init__(self, keras: Any, model: Any, train_step: Any, replay: Replay, start: Start, rate: float,
+                 call: LossCall | None) -> None:
+        self._keras, self._model, self._train_step, self._replay, self._start = keras, model, train_step, replay, start
+        self._name, self._logits = (call.name, bool(call.from_logits)) if call is not None else ("", False)
+        self._frozen = Frozen(model)
+        self.rate = rate
+
+    def held(self) -> AbstractContextManager[None]:
+        """While inside, weights, optimizers and generators may be changed freely; everything is put back at the end."""
+        return self._frozen.held()
+
+    def put(self) -> None:
+        """The weights as they were before the script's first step."""
+        self._start.put()
+
+    def moved(self) -> list[float]:
+        """How far every weight matrix is from the first one: norm of the change / norm before."""
+        return self._start.moved()
+
+    def _try(self, data: Any) -> tuple[float, list[LossSeen]]:
+        """Loss of a batch in inference mode, without a step, and the loss calls behind it."""
+        with recording(self._keras, evaluating=True, stop=True) as record:
+            try:
+                self._train_step(data)
+            except Stop:
+                return float(numpy_of(record.targets[0])), record.used()
+        used = record.used()
+        return (float(np.mean(numpy_of(used[-1].value))) if used else math.nan), used
+
+    def loss(self, step: Step, change: Change | None = None) -> float:
+        """The loss of a step in evaluation mode, with the weights of now."""
+        return self._try(_changed(step.data, change))[0] / step.scale
+
+    def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
+        """Take `count` steps in turn from the weights of now, with a new optimizer at the script's rate times `factor`: their losses."""
+        batches = [_changed(step.data, change) for step in steps]
+        for loss in islice(self._replay.losses(batches, factor), count):
+            yield loss / steps[0].scale
+
+    def accuracy(self, steps: list[Step], change: Change | None = None) -> float | None:
+        """Share of rows whose class comes out right, in evaluation mode; None where there are no classes."""
+        right, rows = 0, 0
+        for step in steps:
+            losses = self._try(_changed(step.data, change))[1]
+            if len(losses) != 1:
+                return None
+            found = classes_of(numpy_of(losses[0].pred), self._name, logits=self._logits)
+            labels = class_ids(numpy_of(losses[0].true), limit=1 << 16)
+            if found is None or labels is None or len(found) != len(labels):
+                return None
+            right += sum(a == b for a, b in zip(found, labels, strict=True))
+            rows += len(found)
+        return right / rows if rows else None
+
+    def standardiser(self, steps: list[Step]) -> Change | None:
+        """What standardises the numeric inputs; None where they are near that already."""
+        import tensorflow as tf
+
+        found = scales.of([numpy_of(part) for step in steps for part in _inputs(step.data) if _numeric(part)], channels=-1)
+        if not found:
+            return None
+
+        def change(part: Any) -> Any:
+            scale = found.get(tuple(part.shape[1:])) if _numeric(part) else None
+            return part if scale is None else tf.constant((numpy_of(part).astype(np.float32) - scale[0]) / scale[1])
+
+        return change
+
+    def inputs(self, step: Step, facts: ProbeFacts) -> None:
+        """Whether outputs depend on the inputs at all."""
+        rows = self.rows(step)
+        if rows < 2:
+            return
+        self._start.put()
+        generator = np.random.default_rng(0)
+        for variable in self._model.trainable_variables:
+            value = numpy_of(variable).astype(np.float32)
+            noise = generator.normal(size=value.shape) * (0.1 * float(np.sqrt(np.mean(value**2))) + 1e-3)
+            variable.assign((value + noise).astype(value.dtype))
+        plain = self._predictions(step.data)
+        rolled = self._predictions(_changed(step.data, lambda part: _rolled(part, rows)))
+        if plain is not None and rolled is not None and plain.shape == rolled.shape and np.isfinite(plain).all():
+            scale = float(np.abs(plain).max()) or 1.0
+            facts.input_matters = bool(np.abs(plain - rolled).max() > 1e-6 * scale)
+        self._start.put()
+
+    def _predictions(self, data: Any) -> Any:
+        """What the losses of a batch were given as predictions, `float[rows, ...]`."""
+        losses = self._try(data)[1]
+        return None if not losses else numpy_of(losses[-1].pred)
+
+    def units(self, steps: list[Step]) -> list[UnitFacts]:
+        """The nonlinearities of the weights of now: shares of units that are zero (or saturated) for all rows of these steps."""
+        counted: dict[str, tuple[str, list[Any]]] = {}
+
+        def look(original: Any) -> Any:
+            def wrapped(layer: Any, *args: Any, **kwargs: Any) -> Any:
+                output = original(layer, *args, **kwargs)
+                kind = getattr(getattr(layer, "activation", None), "__name__", "")
+                kind = "relu" if type(layer).__name__ == "ReLU" else kind
+                if kind in _NEGLIGIBLE and hasattr(output, "shape") and len(output.shape) > 1:
+                    value = numpy_of(output)
+                    flat = value.reshape(-1, value.shape[-1]) if value.ndim > 2 else value
+                    active = (flat != 0).any(0) if kind == "relu" else (np.abs(flat - (0.5 if kind == "sigmoid" else 0.0)) < (
+                        0.49 if kind == "sigmoid" else 0.98)).any(0)
+                    counted.setdefault(layer.name, (kind, []))[1].append(active)
+                return output
+
+            return wrapped
+
+        with patched(self._keras.layers.Layer, "__call__", look):
+            for step in steps:
+                self._try(step.data)
+        return [UnitFacts(module=name, kind=kind, dead_share=float(1 - np.any(np.stack(found), axis=0).mean()))
+                for name, (kind, found) in counted.items() if len({part.shape for part in found}) == 1][:200]
+
+    def portion(self, step: Step) -> Portion:
+        """Labels and contents of the rows of a step, told apart by its main input."""
+        columns = columns_of(step.data)
+        rows = columns.get(main_input(columns) or "")
+        marks = [hash(row.tobytes()) for row in rows] if isinstance(rows, np.ndarray) and rows.ndim > 1 else []
+        return Portion(step, list(step.labels or ()), marks)
+
+    def rows(self, step: Step) -> int:
+        """Rows of a step; 0 where that cannot be told."""
+        return next((int(part.shape[0]) for part in _inputs(step.data) if len(part.shape)), 0)
+
+    def together(self, steps: list[Step]) -> Step | None:
+        """One step of the rows of several; None where their rows differ in shape."""
+        import tensorflow as tf
+
+        def joined(*tensors: Any) -> Any:
+            return tf.concat(tensors, 0) if tf.is_tensor(tensors[0]) else tensors[0]
+
+        try:
+            merged = tf.nest.map_structure(joined, *(step.data for step in steps))
+        except (ValueError, TypeError, tf.errors.InvalidArgumentError):
+            return None
+        return Step(merged, [label for step in steps for label in step.labels or ()], steps[0].scale)
+
+
+def _inputs(data: Any) -> list[Any]:
+    """The tensors of a batch's first part."""
+    import tensorflow as tf
+
+    x = data[0] if isinstance(data, tuple) else data
+    return [part for part in tf.nest.flatten(x) if tf.is_tensor(part)]
+
+
+def _changed(data: Any, change: Change | None) -> Any:
+    """A batch with the tensors of its first part changed."""
+    import tensorflow as tf
+
+    if change is None:
+        return data
+
+    def changed(part: Any) -> Any:
+        return change(part) if tf.is_tensor(part) else part
+
+    if isinstance(data, tuple):
+        return (tf.nest.map_structure(changed, data[0]), *data[1:])
+    return tf.nest.map_structure(changed, data)
+
+
+def _rolled(part: Any, rows: int) -> Any:
+    import tensorflow as tf
+
+    return tf.roll(part, 1, 0) if len(part.shape) and part.shape[0] == rows else part
+
+
+def _numeric(part: Any) -> bool:
+    return bool(part.dtype.is_floating) or part.dtype.name == "uint8"

@@ -1,0 +1,165 @@
+"""When the experiments run: a first round after eight steps, a second when the steps have all been watched.
+
+They run between two steps, on batches that the script has trained on, so that no loader is touched, and start from the weights as they
+were before the first step. Everything is put back afterwards.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Generic, Protocol
+
+from harness.checks.observation import Observation
+from harness.frameworks.watch import baseline, carry
+from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
+from harness.frameworks.watch.session import Clock, WatchSession
+
+FIRST = 8
+KEPT_BYTES = 512 << 20
+_PATIENCE_S = 4.0
+_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE = 0.4, 1.0, 1.5
+
+
+class Watched(Protocol):
+    """The watcher of a framework, as far as the experiments need it."""
+
+    session: WatchSession
+    seen: Observation
+    data: Any
+
+    @property
+    def in_full(self) -> bool:
+        """Whether steps are still watched in full."""
+
+
+class Rounds(ABC, Generic[S]):
+    """Keeps the steps of a script, and experiments with them."""
+
+    fatal: tuple[str, ...] = ()  # in an error's text: nothing can be run after it
+
+    def __init__(self, watched: Watched) -> None:
+        self.watched = watched
+        self.facts = watched.seen.probes
+        self.steps: list[S] = []
+        self.begun = 0
+        self.kept_bytes = 0
+        self._step_s = 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether all rounds are done."""
+        return self.begun > 1
+
+    @abstractmethod
+    def backend(self, steps: list[S]) -> Backend[S] | str:
+        """What takes these steps again, or why none can."""
+
+    @abstractmethod
+    def moved(self) -> list[float]:
+        """How far every weight matrix is from the first one: norm of the change / norm before; nothing where that is not known."""
+
+    @abstractmethod
+    def refusal(self) -> str | None:
+        """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""
+
+    def before(self) -> None:
+        """The first round is about to begin, whether steps can be taken again or not."""
+
+    def look(self, fits: Fits[S], steps: list[S]) -> None:
+        """The first weights are in place, and everything will be put back."""
+
+    def forget(self) -> None:
+        """All rounds are done: let go of what was kept."""
+        self.steps = []
+
+    def stepped(self) -> None:
+        """A step is over. Runs a round when its time has come."""
+        if self.over:
+            return
+        late = self.watched.session.watched_seconds
+        if self.begun == 0 and (len(self.watched.seen.steps) >= FIRST or late > _PATIENCE_S):
+            self._round(self._first, _FIRST_SHARE)
+        budget = self.watched.session.budget
+        if self.begun == 1 and (not self.watched.in_full or late > budget.seconds - 0.7 * budget.probe_seconds):
+            self._round(self._second, _SECOND_SHARE)
+            self.forget()
+
+    def finish(self, error: BaseException | None) -> None:
+        """The script is over: the rounds that did not come, on what there is, unless its device or memory is gone."""
+        told = f"{type(error).__name__} {error}"
+        if self.facts.evaluation_error is None and not any(part in told for part in self.fatal):
+            if self.begun == 0:
+                self._round(self._first, _FIRST_SHARE)
+            if self.begun == 1:
+                self._round(self._second, _SECOND_SHARE)
+        self.begun = 2
+        self.forget()
+        self.watched.session.safely("the baseline", baseline.measure, self.watched.data, self.facts)
+
+    def undecided(self) -> bool:
+        """Whether the steps so far moved the weights far, and the loss yet has not fallen: then more of them are worth their time."""
+        if learns(self._losses()):
+            return False
+        moved = sorted(self.moved())
+        return bool(moved) and moved[len(moved) // 2] >= NEAR
+
+    def _losses(self) -> list[float]:
+        return [step.loss for step in self.watched.seen.steps if step.loss is not None]
+
+    def _round(self, run: Callable[[Clock, float], None], share: float) -> None:
+        self.begun += 1
+        clock = Clock()
+        try:
+            with self.watched.session.paused(), warnings.catch_warnings(action="ignore"):
+                run(clock, share * self.watched.session.budget.probe_seconds)
+        except Exception as error:  # noqa: BLE001 - an experiment runs the script's own code, which may raise anything
+            self.facts.skipped.setdefault(f"round {self.begun}", f"{type(error).__name__}: {error}"[:300])
+        self.facts.seconds += clock.seconds()
+
+    def _fits(self, clock: Clock, seconds: float, steps: list[S]) -> Fits[S] | None:
+        found = self.backend(steps) if steps else "no optimizer step was seen"
+        if isinstance(found, str):
+            self.facts.skipped |= dict.fromkeys(("initial_loss", "overfit", "train")[2 * (self.begun - 1):], found)
+            return None
+        return Fits(found, steps, self.facts, clock, seconds, self._step_s)
+
+    def _may_fit(self, name: str) -> bool:
+        reason = self.refusal()
+        if reason is not None:
+            self.facts.skipped[name] = reason
+        return reason is None
+
+    def _first(self, clock: Clock, seconds: float) -> None:
+        """The first weights: their loss, whether inputs matter, and overfitting one batch."""
+        self.before()
+        steps = self.steps[:FIRST]
+        fits = self._fits(clock, seconds, steps)
+        if fits is None:
+            return
+        with fits.backend.held():
+            fits.initial()
+            fits.inputs()
+            self.look(fits, steps)
+            if self._may_fit("overfit"):
+                fits.overfit()
+        self._step_s = fits.step_s
+
+    def _second(self, clock: Clock, seconds: float) -> None:
+        """All watched steps: what they made of the weights, and what they would have at another rate."""
+        fits = self._fits(clock, seconds, self.steps)
+        if fits is None:
+            return
+        model, losses = self.watched.seen.model, self._losses()
+        if model is not None:
+            model.displacement = fits.displacement()
+        with fits.backend.held():
+            if self._may_fit("train"):
+                fits.train(losses)  # first, while the weights are those of now
+                patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
+                if carry.may_tell(self.facts, fits.step_s, patience):
+                    portions = [fits.backend.portion(step) for step in self.steps]
+                    carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), portions, losses, self.facts)
+            if model is not None:
+                model.units = fits.units()

@@ -1,0 +1,29 @@
+"""Inputs of another scale than a network expects, and what would bring them to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_LARGEST, _FAR, _WIDE, _NARROW = 10.0, 3.0, 3.0, 0.05
+
+
+def of(parts: list[Any], channels: int) -> dict[tuple[int, ...], tuple[Any, Any]]:
+    """Mean and deviation of inputs `float[rows, ...]`, by their shape without rows; only of those that are far from 0 and 1.
+
+    Features are measured one by one, what has more axes by the axis `channels`; both results are shaped to be broadcast over the inputs.
+    """
+    given: dict[tuple[int, ...], list[Any]] = {}
+    for part in parts:
+        if part.ndim > 1:
+            given.setdefault(tuple(part.shape[1:]), []).append(part)
+    found = {}
+    for shape, batches in given.items():
+        rows = np.concatenate(batches).astype(np.float32)
+        over = (0,) if rows.ndim == 2 else tuple(axis for axis in range(rows.ndim) if axis != channels % rows.ndim)
+        mean, std = rows.mean(over, keepdims=True), rows.std(over, keepdims=True)
+        usual = np.abs(rows).max() <= _LARGEST and np.abs(mean).max() <= _FAR and _NARROW <= std.max() <= _WIDE
+        if np.isfinite(rows).all() and not usual:
+            found[shape] = (mean, np.maximum(std, 1e-8))
+    return found

@@ -1,0 +1,224 @@
+"""Taking the steps of a PyTorch script again, from replays of what went backward before each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.observation import UnitFacts
+from harness.checks.probe_facts import ProbeFacts
+from harness.frameworks.watch import scales, tensors, torch_inside, torch_tape, torch_units
+from harness.frameworks.watch.carry import Portion
+from harness.frameworks.watch.fitting import Backend, Change
+from harness.frameworks.watch.sites import Place, Sites
+from harness.frameworks.watch.torch_state import Frozen, silent
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_state import Start
+    from harness.frameworks.watch.torch_tape import Replay
+
+# The replays that go backward before one optimizer step.
+Step = list["Replay"]
+
+
+class TorchBackend(Backend[Step]):
+    """Runs replays with the script's own optimizers. `clipping`: function of `torch.nn.utils` and its limit."""
+
+    def __init__(self, torch: Any, start: Start, steps: list[Step], optimizers: list[Any], clipping: tuple[str, float] | None) -> None:
+        self._torch = torch
+        self._start = start
+        self._optimizers = optimizers
+        self._clipping = clipping
+        modules = list({id(module): module for step in steps for replay in step for module in replay.modules}.values())
+        self._frozen = Frozen(torch, modules, optimizers, start.weights)
+        self._rates = [[_rate(group) for group in optimizer.param_groups] for optimizer in optimizers]
+        self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
+        self.rate = self._rates[0][0]
+        self.repeat_in_training: bool | None = None
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """While inside, weights, optimizers and generators may be changed freely; everything is put back at the end."""
+        with self._frozen.held(), silent(), self._torch.enable_grad():
+            self._torch.manual_seed(0)
+            yield
+
+    def put(self) -> None:
+        """The weights as they were before the script's first step."""
+        self._start.put()
+
+    def moved(self) -> list[float]:
+        """How far every weight matrix is from the first one: norm of the change / norm before."""
+        return [found for found in self._start.moved() if found is not None]
+
+    @contextlib.contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        self._start.eval()
+        with self._torch.no_grad():
+            yield
+        self._start.train()
+
+    def loss(self, step: Step, change: Change | None = None) -> float:
+        """The loss of a step in evaluation mode, with the weights of now."""
+        with self._evaluating():
+            return sum(float(replay.run(change)) for replay in step)
+
+    def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
+        """Take `count` steps in turn from the weights of now, with a new optimizer at the script's rate times `factor`: their losses."""
+        self._torch.manual_seed(0)
+        for optimizer in self._optimizers:
+            optimizer.state.clear()
+        for number in range(count):
+            warm = min(1.0, (number + 1) / (0.3 * count)) if self._warm_up else 1.0
+            yield self._step(steps[number % len(steps)], factor * warm, change)
+
+    def _step(self, replays: Step, factor: float, change: Change | None) -> float:
+        weights = [weight for weight in self._start.weights if weight.requires_grad]
+        for weight in weights:
+            weight.grad = None
+        total = 0.0
+        for replay in replays:
+            loss = replay.run(change)
+            total += float(loss.detach())
+            for weight, gradient in zip(weights, self._torch.autograd.grad(loss, weights, allow_unused=True), strict=True):
+                if gradient is not None:
+                    weight.grad = gradient if weight.grad is None else weight.grad + gradient
+        if self._clipping is not None:
+            clip = getattr(self._torch.nn.utils, self._clipping[0])
+            clip([weight for weight in weights if weight.grad is not None], self._clipping[1])
+        for optimizer, rates in zip(self._optimizers, self._rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * factor
+            type(optimizer).step(optimizer)  # not through the instance, on which a schedule counts the steps
+        return total
+
+    def accuracy(self, steps: list[Step], change: Change | None = None) -> float | None:
+        """Share of rows whose class comes out right, in evaluation mode; None where there are no classes."""
+        right, rows = 0, 0
+        with self._evaluating():
+            for replay in (replay for step in steps for replay in step):
+                if replay.logits_slot is None or replay.labels is None or replay.target is None:
+                    return None
+                replay.run(change, want_outputs=True)
+                predicted = _classes(replay.outputs[-1][0], replay)
+                if predicted is None or len(predicted) != len(replay.labels):
+                    return None
+                right += sum(a == b for a, b in zip(predicted, replay.labels, strict=True))
+                rows += len(predicted)
+        return right / rows if rows else None
+
+    def standardiser(self, steps: list[Step]) -> Change | None:
+        """What standardises the float inputs; None where they are near that already."""
+        torch, given = self._torch, [tensor for step in steps for tensor in step[0].inputs() if tensor.is_floating_point()]
+        found = scales.of([np.asarray(tensor.detach().float().cpu()) for tensor in given], channels=1)
+        if not found:
+            return None
+
+        def change(tensor: Any) -> Any:
+            scale = found.get(tuple(tensor.shape[1:])) if tensor.is_floating_point() else None
+            if scale is None:
+                return tensor
+            mean, std = (torch.from_numpy(part).to(tensor.device, tensor.dtype) for part in scale)
+            return (tensor - mean) / std
+
+        return change
+
+    def inputs(self, step: Step, facts: ProbeFacts) -> None:
+        """Whether outputs depend on the inputs at all, and whether they repeat."""
+        replay = step[0]
+        with self._torch.no_grad():
+            self._start.train()
+            self.repeat_in_training = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
+            self._start.put()
+            self._start.eval()
+            facts.repeat_differs = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
+            for weight in self._start.weights:
+                if weight.is_floating_point():
+                    noise = self._torch.randn_like(weight) * (0.1 * float(weight.float().pow(2).mean().sqrt()) + 1e-3)
+                    weight.data.add_(noise)
+            rows = replay.first_rows()
+            if rows > 1:
+                plain = self._outputs(replay)
+                rolled = self._outputs(replay, lambda tensor: tensor.roll(1, 0) if tensor.dim() and tensor.shape[0] == rows else tensor)
+                facts.input_matters = _differ(plain, rolled)
+        self._start.put()
+
+    def _outputs(self, replay: Replay, change: Change | None = None, seed: int = 0) -> list[Any]:
+        self._torch.manual_seed(seed)
+        replay.run(change, want_outputs=True)
+        return [tensor for found in replay.outputs for tensor in found if tensor.is_floating_point() and tensor.dim()]
+
+    def units(self, steps: list[Step]) -> list[UnitFacts]:
+        """The nonlinearities of the weights of now: shares of units that never fire over these steps."""
+        with self._evaluating():
+            return torch_units.units(self._torch, [step[0] for step in steps])
+
+    def cut(self, replay: Replay, sites: Sites) -> Place | None:
+        """Where the script's own code goes on with a tensor that has no gradient any more: by a call, or with gradients switched off."""
+        found: list[Place] = []
+        off: list[Place] = []
+
+        def look(function: Any, args: Any, kwargs: Any, result: Any, _module: str) -> None:
+            if not found and torch_inside.cuts(self._torch, function, [args, kwargs], result) and (place := sites.direct()) is not None:
+                found.append(place)
+            if not off and not self._torch.is_grad_enabled() and self._torch.is_tensor(result) and result.is_floating_point():
+                off.extend(place for place in [sites.inside(torch_tape.__file__)] if place is not None)
+
+        self._start.put()
+        with torch_inside.inside(self._torch, replay.modules, look):
+            replay.run()
+        return next(iter([*found, *off]), None)
+
+    def portion(self, step: Step) -> Portion:
+        """Labels and contents of the rows of a step, told apart by the first input of its models."""
+        labels = [label for replay in step for label in replay.labels or ()]
+        marks: list[int] = []
+        for replay in step:
+            rows = [tensor for tensor in replay.inputs() if tensor.dim() > 1 and tensor.device.type == "cpu"]
+            if rows and rows[0].shape[0] == len(replay.labels or ()):
+                values = tensors.array(rows[0])
+                marks += [hash(row.tobytes()) for row in values] if values is not None else []
+        return Portion(step, labels, marks)
+
+    def rows(self, step: Step) -> int:
+        """Rows of a step; 0 where that cannot be told."""
+        return sum(_rows(replay) for replay in step)
+
+    def together(self, steps: list[Step]) -> Step:
+        """One step of the rows of several."""
+        return [replay for step in steps for replay in step]
+
+
+def _rate(group: dict[str, Any]) -> float:
+    """The rate that a script asks for: what a schedule starts from, where there is one."""
+    return float(group.get("initial_lr", group["lr"]))
+
+
+def _rows(replay: Replay) -> int:
+    target = replay.target
+    return int(target.shape[0]) if target is not None and target.dim() else replay.first_rows()
+
+
+def _classes(logits: Any, replay: Replay) -> list[int] | None:
+    if replay.loss_name in ("cross_entropy", "nll") and logits.dim() == 2:
+        return [int(found) for found in logits.argmax(-1).tolist()]
+    if replay.loss_name in ("bce", "bce_with_logits") and logits.numel() == len(replay.labels or ()):
+        threshold = 0.5 if replay.loss_name == "bce" else 0.0
+        return [int(found > threshold) for found in logits.reshape(-1).tolist()]
+    return None
+
+
+def _differ(first: list[Any], second: list[Any]) -> bool | None:
+    """Whether two lists of outputs differ by more than rounding; None where there are none."""
+    if not first or len(first) != len(second):
+        return None
+    for a, b in zip(first, second, strict=True):
+        if a.shape != b.shape:
+            return None
+        scale = float(a.float().abs().max()) or 1.0
+        if float((a.float() - b.float()).abs().max()) > 1e-6 * scale:
+            return True
+    return False
