@@ -70,6 +70,19 @@ class BatchFacts(Facts):
     inputs_key: str | None = None
 
 
+class ApartFacts(Facts):
+    """Inputs and targets that come from two sources: in `same` of `steps` steps these delivered the same rows.
+
+    `example`: numbers of the first rows of a step, in each source; `inputs`, `targets`: where the sources are made.
+    """
+
+    steps: int = 0
+    same: int = 0
+    example: tuple[list[int], list[int]] | None = None
+    inputs: Site | None = None
+    targets: Site | None = None
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
 
@@ -366,6 +379,7 @@ class Observation(Facts):
     optimizer: OptimizerFacts | None = None
     loaders: list[LoaderFacts] = []
     unmasked: UnmaskedFacts | None = None
+    apart: ApartFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

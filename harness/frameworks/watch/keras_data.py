@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import BatchFacts, LoaderFacts, TensorFacts
+from harness.checks.observation import ApartFacts, BatchFacts, LoaderFacts, TensorFacts
 from harness.frameworks.watch import tensors, torch_batches
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.sites import Place, site
@@ -144,6 +144,7 @@ class Data:
     def _of_dataset(self, dataset: Any) -> LoaderFacts:
         """Facts of a `tf.data.Dataset`, from what it was made of."""
         chain = _chain(dataset)
+        self._watch.seen.apart = self._watch.seen.apart or self._apart(chain)
         known = next((self._sources[id(part)][1] for part in chain if id(part) in self._sources), None)
         batch = next((number for number, part in enumerate(chain) if "Batch" in type(part).__name__), None)
         upstream = chain[batch:] if batch is not None else chain
@@ -160,6 +161,19 @@ class Data:
         return LoaderFacts(kind="tf.data.Dataset", dataset_kind=type(chain[-1]).__name__, rows=rows,
                            batch_size=int(size) if size is not None else None, shuffled=enough, batches=_cardinality(dataset),
                            site=site(place))
+
+    def _apart(self, chain: list[Any]) -> ApartFacts | None:
+        """Inputs and targets that are zipped after each was shuffled for itself, where what is read still has the shape of the pair."""
+        for part in chain:
+            zipped = getattr(part, "_datasets", None) if type(part).__name__ == "_ZipDataset" else None
+            if zipped is not None:
+                pair = isinstance(zipped, tuple) and len(zipped) == 2 and not any(isinstance(one.element_spec, tuple) for one in zipped)
+                orders = [_order(one) for one in zipped]
+                sites = [site(self._place_of(one)) for one in zipped]
+                return ApartFacts(inputs=sites[0], targets=sites[1], steps=1) if pair and orders[0] != orders[1] else None
+            if not isinstance(part.element_spec, tuple) or "Map" in type(part).__name__:
+                return None
+        return None
 
     def _place_of(self, dataset: Any) -> Place | None:
         found = self._places.get(id(dataset))
@@ -291,6 +305,16 @@ def _chain(dataset: Any) -> list[Any]:
             break
         found.append(inner)
     return found
+
+
+def _order(dataset: Any) -> list[tuple[int, ...]]:
+    """What the order of the rows follows from: buffer and seeds of every shuffling that a dataset went through.
+
+    Two seeds of 0 stand for chance, which no other shuffling shares.
+    """
+    mixed = [part for part in _chain(dataset) if type(part).__name__ == "_ShuffleDataset"]
+    seeds = [(int(part._buffer_size), int(part._seed), int(part._seed2)) for part in mixed]
+    return [(*seed, 0 if any(seed[1:]) else id(part)) for seed, part in zip(seeds, mixed, strict=True)]
 
 
 def _cardinality(dataset: Any) -> int | None:

@@ -149,6 +149,7 @@ class Data:
         known.batches += 1
         known.since += 1
         self.current, self.batch = known, batch
+        self._watch.pairs.came(known, batch)
         if known is not self.training_loader and self._watch.steps.steps:
             self._watch.tape.clear()
         self.batch_labels = None

@@ -18,6 +18,7 @@ from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
+from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
@@ -49,8 +50,8 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
-        self.files, self.draws, self.masks = Files(self), Draws(self), Masks(self)
-        for part in (self.draws, Schedules(self), self.files, self.calls, self.data, self.losses, self.steps, self.evaluations,
+        self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
+        for part in (self.draws, Schedules(self), self.files, self.pairs, self.calls, self.data, self.losses, self.steps, self.evaluations,
                      self.trainers, self.models, self.tape):
             part.attach()
 
@@ -111,6 +112,8 @@ class TorchWatcher:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
         records = self.losses.commit(loss, calls)
+        if records:
+            self.session.safely("pairs", self.pairs.trained, calls, records[-1].target)
         if self.data.current is None and records and calls:
             self.session.safely("rows", self.data.keep_given, calls[0], records[-1].target)
         plain = self.losses.unscaled.get(id(loss), (None, loss))[1]
