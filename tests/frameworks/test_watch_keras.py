@@ -146,6 +146,18 @@ def test_datasets_and_their_order(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("first", "second", "after", "apart"), [
+    (".shuffle(640)", ".shuffle(640)", "", True), (".shuffle(640)", "", "", True), ("", "", ".shuffle(640)", False),
+    (".shuffle(640, seed=5)", ".shuffle(640, seed=5)", "", False), (".shuffle(640, seed=5)", ".shuffle(640, seed=6)", "", True)])
+def test_two_sources_in_two_orders(tmp_path: Path, name: str, first: str, second: str, after: str, apart: bool) -> None:
+    body = (f"inputs = tf.data.Dataset.from_tensor_slices(x){first}\ntargets = tf.data.Dataset.from_tensor_slices(y){second}\n"
+            f"data = tf.data.Dataset.zip((inputs, targets)){after}.batch(16).prefetch(1)\n")
+    seen = watch(tmp_path, (HEAD + body + MODEL + COMPILE + "model.fit(data, verbose=0)\n").replace("NAME", name), steps=10)
+    assert (seen.apart is not None) is apart
+    assert any(result.code == "D106" and result.state == "found" for result in walk(seen)) is apart
+
+
+@pytest.mark.parametrize("name", KERAS)
 def test_a_nan_is_traced_to_its_layer(tmp_path: Path, name: str) -> None:
     layer = """
 class Log(keras.layers.Layer):

@@ -231,3 +231,38 @@ data = Dataset.from_dict({"text": ["abc", "bcd"], "same": [1, 2]})
 data = data.map(functools.partial(prepare, width=2), batched=True).map(lambda row: {"more": 1})
 """)
     assert {name: place.line for name, place in seen.made.items()} == {"labels": 4, "text": 4, "more": 7}
+
+
+TWO_LOADERS = """
+inputs = DataLoader(X[:320], batch_size=16, shuffle=True{seeded})
+targets = DataLoader(y[:320], batch_size=16, shuffle=True{seeded})
+for epoch in range(2):
+    for xb, yb in zip(inputs, targets):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_inputs_and_targets_of_two_shuffles_are_seen(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + TWO_LOADERS.format(seeded=""))
+    found = first(seen)
+    assert found is not None
+    assert found[0] == "D106"
+    assert found[1].site is not None
+    assert "targets = DataLoader" in found[1].site.source
+    assert seen.apart is not None
+    assert (seen.apart.same, seen.apart.steps) == (0, 8)
+
+
+def test_two_loaders_in_one_order_are_a_pair(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + TWO_LOADERS.format(seeded=", generator=torch.Generator().manual_seed(1)"))
+    assert seen.apart is not None
+    assert seen.apart.same == seen.apart.steps == 8
+    assert first(seen) is None
+
+
+def test_one_loader_is_not_asked(tmp_path: Path) -> None:
+    assert watch(tmp_path, HEAD + TWO_LOADERS.format(seeded="").replace(
+        "zip(inputs, targets)", "train")).apart is None
