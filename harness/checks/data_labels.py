@@ -12,10 +12,13 @@ from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import ApartFacts, LoaderFacts, MetricFacts, Observation
+from harness.checks.probe_facts import CurveFacts
 
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
 # One label in a random sample of fewer rows than this may be the luck of a rare class.
 _SURE_ROWS = 500
+# A schedule of one cycle begins at a 25th of its highest rate by default.
+_CYCLE = 30
 
 
 def counts_of(loader: LoaderFacts | None) -> dict[str, int]:
@@ -195,7 +198,8 @@ class UninformativeLabels(Check):
         learns, chance = reading.script_learns(seen), self._at_chance(seen)
         if learns and not chance:
             return None
-        if probes.overfit is None or not reading.learned(probes.overfit):
+        fitted = next((curve for curve in self._fits(seen) if reading.learned(curve)), None)
+        if fitted is None:
             raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
         if not (learns and chance) and not nothing and not _simple(seen):
             raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
@@ -210,7 +214,7 @@ class UninformativeLabels(Check):
             (f"baseline accuracy on {rows} rows: {probes.text_baseline:.3f}, with the labels shuffled {probes.text_baseline_shuffled:.3f} "
             f"(noise {noise:.3f})"),
             f"loss of the best answer that does not look at the inputs: {floor:.3f}; the script's own over its last steps: {end:.3f}",
-            f"one batch can be memorised: {reading.describe(probes.overfit)}"]
+            f"one batch can be memorised: {reading.describe(fitted)}"]
         if nothing and probes.carry is not None:
             carry = probes.carry
             evidence.append(f"{carry.rows} rows fitted in {carry.steps} steps: {100 * (carry.accuracy or 0):.0f} % of them right, and "
@@ -227,6 +231,15 @@ class UninformativeLabels(Check):
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
             site=loader.site if loader else None, evidence=evidence)
+
+    @staticmethod
+    def _fits(seen: Observation) -> list[CurveFacts]:
+        """Fits of one batch, at the rate of the first steps and, where a schedule raises it, at higher ones."""
+        own = seen.probes.overfit
+        if own is None:
+            return []
+        raised = seen.optimizer is not None and seen.optimizer.scheduled
+        return [own, *(curve for curve in seen.probes.overfit_scaled if raised and 1 < curve.learning_rate / own.learning_rate <= _CYCLE)]
 
     @staticmethod
     def _noise(seen: Observation) -> tuple[int, float]:

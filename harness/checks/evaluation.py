@@ -13,6 +13,15 @@ from harness.checks.observation import MetricFacts, Observation
 _METRIC_FRAMES = r"/(evaluate|sklearn/metrics|torchmetrics)/|/metrics/|:compute_metrics$|trainer\.py:(evaluat|evaluation_loop)"
 
 
+_ENCODINGS = {"CategoricalAccuracy": "one-hot rows", "TopKCategoricalAccuracy": "one-hot rows", "BinaryAccuracy": "answers of yes and no",
+              "Accuracy": "class ids on both sides"}
+
+
+def _open(shape: tuple[int, ...]) -> str:
+    """A shape in which a length that is left open has no number."""
+    return f"({', '.join(str(size) if size else 'rows' for size in shape)}{',' if len(shape) == 1 else ''})"
+
+
 class MetricInput(Check):
     """Logits, or values of the wrong shape, go into the metric.
 
@@ -40,7 +49,7 @@ class MetricInput(Check):
             unsure = None
         error = sure or unsure
         if error is None:
-            return self._wrong_axis(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
+            return self._wrong_axis(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen) or self._other_encoding(seen)
         given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -124,6 +133,22 @@ class MetricInput(Check):
                     site=call.function or call.site or reading.place(seen, "metric", "evaluation"),
                     evidence=[f"{name}: {value:.4g} as it is, {other:.4g} with predictions of the references' shape"
                               for name, (value, other) in differ.items()])
+        return None
+
+    @staticmethod
+    def _other_encoding(seen: Observation) -> Finding | None:
+        """A metric object for one-hot rows, for yes and no, or for ids on both sides gets class ids and one score per class."""
+        for update in seen.evaluation.updates:
+            given, wanted = update.predictions, update.references
+            if given is None or wanted is None or update.name not in _ENCODINGS or len(given.shape) < 2 or given.shape[-1] < 2:
+                continue
+            if wanted.shape in {given.shape[:-1], (*given.shape[:-1], 1)}:
+                return Finding(
+                    message=f"{update.name} compares {_ENCODINGS[update.name]}, and gets one class id per row with {given.shape[-1]} "
+                            "scores: what it says is not the accuracy.",
+                    remedy="Use `SparseCategoricalAccuracy()` (in `compile`, `metrics=[\"accuracy\"]` finds the right one by the shapes).",
+                    site=update.site or reading.place(seen, "metric", "compile", "evaluation"),
+                    evidence=[f"predictions {_open(given.shape)} {given.dtype}, references {_open(wanted.shape)} {wanted.dtype}"])
         return None
 
     @staticmethod

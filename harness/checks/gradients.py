@@ -205,6 +205,11 @@ class FrozenWeights(Check):
     @staticmethod
     def _hidden(seen: Observation, evidence: list[str]) -> Finding:
         count = len(seen.model.unregistered) if seen.model else 0
+        if seen.framework in reading.KERAS:
+            return Finding(
+                message=f"{count} variables are kept by layers that do not know them as weights, so no step has changed them.",
+                remedy="In Keras 3 make weights with `self.add_weight(shape=..., initializer=...)`; where one is to stay as it is, say so: "
+                       "`tf.Variable(..., trainable=False)`.", site=reading.place(seen, "unregistered", "model"), evidence=evidence)
         return Finding(
             message=f"{count} weights belong to layers that the model keeps but does not know as its own, so no optimizer holds them.",
             remedy="Keep layers in `torch.nn.ModuleList` or `ModuleDict` instead of a list or dict, and single tensors in "

@@ -298,7 +298,7 @@ class DecisionFacts(Facts):
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
-    or from the start."""
+    or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0)."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -307,6 +307,7 @@ class EvaluationFacts(Facts):
     training_forwards: int = 0
     metrics: list[MetricFacts] = []
     decisions: list[DecisionFacts] = []
+    updates: list[MetricFacts] = []
     site: Site | None = None
 
 

@@ -14,6 +14,7 @@ from harness.checks.probe_facts import CurveFacts
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306", "G307",
            "G308", "S403", "S404", "S405")
+_TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
 
 
 class RateTooHigh(Check):
@@ -128,8 +129,8 @@ class RateTooLow(Check):
         if len(rates) < 20 or kept is None or own is None or not reading.learned(kept) or reading.learned(own):
             return None
         highest = max(rates)
-        tiny = sum(rate < 0.01 * highest for rate in rates)
-        if rates.index(highest) > len(rates) // 4 or rates[-1] >= 0.01 * highest or tiny < len(rates) // 5:
+        tiny = sum(rate < _TINY * highest for rate in rates)
+        if rates.index(highest) > len(rates) // 4 or rates[-1] >= _TINY * highest or tiny < len(rates) // 5:
             return None
         return Finding(
             message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.checks.observation import BatchFacts, LossCall, ModelFacts, Observation, TensorFacts
+from harness.checks.observation import ApartFacts, BatchFacts, LossCall, ModelFacts, Observation, OptimizerFacts, TensorFacts
 from harness.checks.probe_facts import ProbeFacts
 from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
 
@@ -279,3 +279,19 @@ def test_features_of_different_scale() -> None:
     seen.probes = ProbeFacts(train=curve(1e6, 40.0), train_standardised=curve(1.2, 0.1))
     assert "very different scales" in finding("D108", seen).message
     assert "StandardScaler" in finding("D108", seen).remedy
+
+
+@pytest.mark.parametrize(("scheduled", "rate", "state"), [(True, 1e-3, "found"), (False, 1e-3, "other"), (True, 1e-2, "other")])
+def test_a_schedule_that_begins_low(scheduled: bool, rate: float, state: str) -> None:
+    seen = uninformative()
+    seen.optimizer = OptimizerFacts(scheduled=scheduled)
+    seen.probes.overfit = curve(1.1, 0.95, rate=1e-4)
+    seen.probes.overfit_scaled = [curve(1.1, 0.02, accuracy=1.0, rate=rate)]
+    assert (judge("D106", seen) == "found") is (state == "found")
+
+
+@pytest.mark.parametrize(("same", "found"), [(0, True), (8, False)])
+def test_two_sources_in_two_orders(same: int, found: bool) -> None:
+    seen = healthy()
+    seen.apart = ApartFacts(steps=8, same=same, example=([3, 1], [2, 0]))
+    assert (judge("D106", seen) == "found") is found

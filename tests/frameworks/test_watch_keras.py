@@ -264,3 +264,39 @@ model.fit(ids, y, batch_size=32, verbose=0)
     assert found.finding is not None
     assert found.finding.site is not None
     assert "Embedding(50, 8)" in found.finding.site.source
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("metric", "found"), [
+    ("keras.metrics.CategoricalAccuracy()", True), ("keras.metrics.SparseCategoricalAccuracy()", False), ('"accuracy"', False),
+    ("keras.metrics.BinaryAccuracy()", True), ("keras.metrics.MeanSquaredError()", False)])
+def test_a_metric_of_another_encoding(tmp_path: Path, name: str, metric: str, found: bool) -> None:
+    text = (HEAD + MODEL + COMPILE.replace('metrics=["accuracy"]', f"metrics=[{metric}]") + FIT).replace("NAME", name)
+    assert f"metrics=[{metric}]" in text
+    results = {result.code: result for result in walk(watch(tmp_path, text))}
+    assert (results["E501"].state == "found") is found
+    if found:
+        assert results["E501"].finding is not None
+        assert results["E501"].finding.site is not None
+        assert results["E501"].finding.site.line == line(text, f"metrics=[{metric}]")
+
+
+HIDDEN = """
+class Scale(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.table = tf.Variable(tf.random.normal([10, 8]){extra})
+    def call(self, x):
+        return tf.matmul(x, self.table)
+model = keras.Sequential([keras.Input((10,)), Scale(), keras.layers.Dense(2)])
+"""
+
+
+@pytest.mark.parametrize(("name", "extra", "found"), [("keras", "", True), ("keras", ", trainable=False", False), ("tf_keras", "", False)])
+def test_a_variable_that_no_layer_knows(tmp_path: Path, name: str, extra: str, found: bool) -> None:
+    text = (HEAD + HIDDEN.format(extra=extra) + COMPILE + FIT).replace("NAME", name)
+    result = next(result for result in walk(watch(tmp_path, text)) if result.code == "G303")
+    assert (result.state == "found") is found
+    if result.finding is not None:
+        assert result.finding.site is not None
+        assert "self.table" in result.finding.site.source

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from tests.frameworks.test_watch_torch import line_of
 from tests.frameworks.watching import HEAD, LOOP, watch
 
@@ -73,3 +74,27 @@ def test_an_optimizer_without_weights_shows_the_layers_that_were_hidden(tmp_path
     assert seen.model is not None
     assert seen.model.unregistered == ["Linear.weight (32, 10)", "Linear.bias (32,)"]
     assert seen.sites["unregistered"].line == line_of(head, "self.all =")
+
+
+SHARED = """
+def step(batch):
+    xb, yb = batch
+    return F.cross_entropy(model(xb), yb)
+def validate():
+    with torch.no_grad():
+        return sum(step(batch).item() for batch in test)
+for epoch in range(3):
+    for batch in train:
+        optimizer.zero_grad()
+        step(batch).backward()
+        optimizer.step()
+    validate()
+"""
+
+
+def test_an_evaluation_is_not_placed_in_a_helper_that_training_shares(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + SHARED)
+    found = next(result.finding for result in walk(seen) if result.code == "E502")
+    assert found is not None
+    assert found.site is not None
+    assert "for batch in test" in found.site.source

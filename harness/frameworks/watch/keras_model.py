@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
+from harness.frameworks.watch import keras_hidden
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Models:
         self._keras = keras
         self._loaded: set[int] = set()
         self._ids: list[int] = []
+        self._hidden: list[keras_hidden.Hidden] = []
 
     def attach(self) -> None:
         session = self._watch.session
@@ -97,6 +99,8 @@ class Models:
         seen = self._watch.seen.model
         if seen is None or seen.parameters:
             return
+        if self._keras.__name__ == "keras":  # the Keras before it took every variable for a weight
+            self._watch.session.safely("hidden variables", lambda: self._hidden.extend(keras_hidden.variables(model)))
         trainable = {id(weight) for weight in model.trainable_variables}
         found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
         self._ids = list(found)[:_PARAMETERS]
@@ -126,8 +130,15 @@ class Models:
                 facts.moved, facts.update_ratio, facts.bad = changes[key]
 
     def ended(self, start: Start | None) -> None:
-        """Weights that are no numbers any more."""
+        """Weights that are no numbers any more, and variables that no step has touched because no layer knows them."""
         seen = self._watch.seen.model
+        for hidden in self._hidden if self._watch.seen.steps else []:
+            if seen is not None and hidden.unmoved():
+                seen.unregistered.append(hidden.describe())
+                line = keras_hidden.line_of(self._watch.session.script, hidden.attribute)
+                place = site((str(self._watch.session.script), line, "<module>")) if line is not None else None
+                if place is not None:
+                    self._watch.seen.sites.setdefault("unregistered", place)
         changes = start.changes() if start is not None else {}
         for key, facts in zip(self._ids, seen.parameters if seen is not None else [], strict=False):
             facts.bad = facts.bad or changes.get(key, (False, None, False))[2]

@@ -11,6 +11,7 @@ from harness.frameworks.watch.keras_compile import Compiles
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_loop import Loop
+from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
@@ -53,6 +54,7 @@ class KerasWatcher:
         for part in parts[:4]:
             part.attach()
         Loop(self, keras).attach()
+        Metrics(self, keras).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
 

@@ -54,13 +54,13 @@ class Sites:
             frame = frame.f_back
         return None
 
-    def stack(self) -> tuple[tuple[str, int], ...]:
-        """File and line of every own frame, innermost first: what tells one call of a helper from another."""
+    def stack(self) -> tuple[Place, ...]:
+        """File, line and function of every own frame, innermost first: what tells one call of a helper from another."""
         found = []
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if self.is_own(frame.f_code.co_filename):
-                found.append((frame.f_code.co_filename, frame.f_lineno))
+                found.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
             frame = frame.f_back
         return tuple(found)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RootCall:
-    """One call of a model from outside every other model. `held_out`: its batch came from a loader that is not the training one."""
+    """One call of a model from outside every other model. `stack`: own frames, innermost first, until an evaluation is seen."""
 
     module: Any
     training: bool
@@ -23,6 +23,7 @@ class RootCall:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     place: Place | None = None
+    stack: tuple[Place, ...] = ()
     loader: Any = None
     output: Any = None
     labels: list[Any] | None = field(default=None)

@@ -21,7 +21,7 @@ _BATCHES = 4
 _ORDERED = 4096
 _KEPT_BYTES = 32 << 20
 
-Stack = tuple[tuple[str, int], ...]
+Stack = tuple[Place, ...]
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.checks.observation import MetricFacts
 from harness.frameworks.watch import tensors, trees
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -35,6 +35,7 @@ class Evaluations:
         self.listening = False  # also while probes run
         self._evaluated_after_training = False
         self._trained: set[tuple[Any, ...]] = set()
+        self._training_frames: set[Place] = set()
 
     def attach(self) -> None:
         session = self._watch.session
@@ -48,6 +49,7 @@ class Evaluations:
         for call in calls:
             self._seen.training_forwards += 1
             self._seen.training_in_eval_mode += not call.training and any(weight.requires_grad for weight in call.module.parameters())
+            self._training_frames.update(call.stack)
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))
 
@@ -59,7 +61,9 @@ class Evaluations:
         held_out = bool(watch.evaluating or self._held_out(call))
         stochastic = watch.seen.model is not None and watch.seen.model.stochastic
         if self._seen.site is None:
-            self._seen.site = site(call.place)
+            # A helper that training and evaluation share is no place to mend one of them.
+            own = (place for place in call.stack if place not in self._training_frames)
+            self._seen.site = site(next(own, call.place))
             if self._seen.site is not None:
                 watch.seen.sites.setdefault("evaluation", self._seen.site)
         self._seen.forwards += 1

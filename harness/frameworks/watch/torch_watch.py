@@ -74,6 +74,7 @@ class TorchWatcher:
     def _prepare(self, call: RootCall) -> None:
         self.session.reach("forward")
         call.place = self.session.sites.place()
+        call.stack = self.session.sites.stack() if self.seen.evaluation.site is None else ()
         call.loader = self.data.current
         if "forward" not in self.seen.sites:
             self._remember("forward", site(call.place))

@@ -1,0 +1,72 @@
+"""Metric objects of Keras: which class is given which shapes."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import MetricFacts, TensorFacts
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_MOST = 40
+
+
+class Metrics:
+    """Wraps the construction and the updates of metrics that are a mean over rows (accuracies, errors, cross-entropies)."""
+
+    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+        self._watch = watch
+        self._keras = keras
+        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._known: set[tuple[int, tuple[Any, ...], tuple[Any, ...]]] = set()
+
+    def attach(self) -> None:
+        cls = self._keras.metrics.MeanMetricWrapper
+        self._watch.session.patches.replace(cls, "__init__", self._wrap_init)
+        self._watch.session.patches.replace(cls, "update_state", self._wrap_update)
+
+    def _wrap_init(self, original: Any) -> Any:
+        metrics, session = self, self._watch.session
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active:
+                metrics._places[id(self)] = (weakref.ref(self), session.sites.place(skip=self))
+            original(self, *args, **kwargs)
+
+        __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+        return __init__
+
+    def _wrap_update(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def update_state(metric: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active:
+                session.safely("a metric", self._updated, metric, y_true, y_pred)
+            return original(metric, y_true, y_pred, *args, **kwargs)
+
+        return update_state
+
+    def _updated(self, metric: Any, true: Any, pred: Any) -> None:
+        given, wanted = _facts(pred), _facts(true)
+        if given is None or wanted is None or len(self._known) >= _MOST:
+            return
+        key = (id(metric), given.shape, wanted.shape)
+        if key not in self._known:
+            self._known.add(key)
+            known = self._places.get(id(metric))
+            place = known[1] if known is not None and known[0]() is metric else None
+            self._watch.seen.evaluation.updates.append(
+                MetricFacts(name=type(metric).__name__, predictions=given, references=wanted, site=site(place)))
+
+
+def _facts(value: Any) -> TensorFacts | None:
+    """Shape and dtype; an axis whose length a graph leaves open counts as 0. None where not even the axes are known."""
+    shape = getattr(value, "shape", None)
+    if shape is None or getattr(shape, "rank", 0) is None:
+        return None
+    dtype = str(getattr(value.dtype, "name", value.dtype))
+    return TensorFacts(shape=tuple(0 if size is None else int(size) for size in shape), dtype=dtype)
