@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from harness.catalog.schema import Stage
-from harness.checks.observation import Observation, Site
+from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BatchFacts, ExceptionFacts, Observation, Site
+from harness.checks.observation import BatchFacts, ExceptionFacts, Observation
+from harness.checks.tensor_facts import Site
 
 _EXPECTED = r"expected sequence of length (?P<a>\d+) at dim \d+ \(got (?P<b>\d+)\)"
 _UNABLE = (r"Unable to create tensor, you should probably activate truncation and/or padding"

@@ -10,8 +10,9 @@ from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_labels import counts_of, entropy
-from harness.checks.observation import BatchFacts, Observation, TensorFacts
+from harness.checks.observation import BatchFacts, Observation
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.tensor_facts import TensorFacts
 
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
 

@@ -11,7 +11,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ApartFacts, LoaderFacts, MetricFacts, Observation
+from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.observation import ApartFacts, LoaderFacts, Observation
 from harness.checks.probe_facts import CurveFacts
 
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}

@@ -8,7 +8,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import MetricFacts, Observation
+from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.observation import Observation
 
 _METRIC_FRAMES = r"/(evaluate|sklearn/metrics|torchmetrics)/|/metrics/|:compute_metrics$|trainer\.py:(evaluat|evaluation_loop)"
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import LossCall, Observation, TensorFacts
+from harness.checks.observation import LossCall, Observation
+from harness.checks.tensor_facts import TensorFacts
 
 _SLACK = 1e-3
 _SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}

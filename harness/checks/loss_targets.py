@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, LossCall, Observation, Site
+from harness.checks.observation import ExceptionFacts, LossCall, Observation
+from harness.checks.tensor_facts import Site
 
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BadBirth, LossCall, Observation, Site
+from harness.checks.observation import BadBirth, LossCall, Observation
+from harness.checks.tensor_facts import Site
 
 _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}
 _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient

@@ -12,44 +12,11 @@ from typing import Any, Literal
 import msgspec
 
 from harness.catalog.schema import Stage
-from harness.checks.probe_facts import Facts, ProbeFacts
+from harness.checks.evaluation_facts import EvaluationFacts
+from harness.checks.probe_facts import ProbeFacts
+from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 FORMAT = 1
-
-
-class Site(Facts):
-    """A place in the user's own code: the innermost frame that is no library's."""
-
-    file: str
-    line: int
-    source: str = ""
-    function: str = "<module>"
-
-
-class TensorFacts(Facts):
-    """One tensor: shape, dtype, device, range over its finite values, rows (first axis) that hold a NaN or infinity.
-
-    `rows_sum_to_one`: every slice along the last axis is non-negative and sums to 1 within 1e-3 (probabilities).
-    `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
-    `batch_sums_to_one`: of two axes with more than one row, every column sums to 1 over the rows while the rows themselves do not
-    (a softmax, or the exp() of a log_softmax, over the wrong axis).
-    `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats.
-    """
-
-    shape: tuple[int, ...]
-    dtype: str
-    device: str = "cpu"
-    minimum: float | None = None
-    maximum: float | None = None
-    mean: float | None = None
-    std: float | None = None
-    bad_rows: list[int] = []
-    integral: bool | None = None
-    rows_sum_to_one: bool = False
-    log_probabilities: bool = False
-    batch_sums_to_one: bool = False
-    column_stds: tuple[float, float] | None = None
-    requires_grad: bool | None = None
 
 
 class BatchFacts(Facts):
@@ -257,58 +224,6 @@ class StepFacts(Facts):
     learning_rate: float | None = None
     seconds: float | None = None
     labels: list[Any] | None = None
-
-
-class MetricFacts(Facts):
-    """One call of a metric: what it was given, what it said, and the counts behind it.
-
-    `reshaped`: what the same function (of the script's, defined at `function`) says of predictions that have one axis of length one more
-    (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
-    `training_mode`: the model was in training mode in this evaluation.
-    """
-
-    name: str = ""
-    predictions: TensorFacts | None = None
-    references: TensorFacts | None = None
-    values: dict[str, float] = {}
-    reshaped: dict[str, float] = {}
-    function: Site | None = None
-    predicted_counts: dict[str, int] = {}
-    reference_counts: dict[str, int] = {}
-    site: Site | None = None
-
-
-class DecisionFacts(Facts):
-    """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
-    of `values` outputs was compared with each of as many references.
-
-    `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor 1.
-    """
-
-    how: str
-    threshold: float | None = None
-    values: int = 0
-    minimum: float = 0.0
-    maximum: float = 0.0
-    lost: int = 0
-    odd: int = 0
-    site: Site | None = None
-
-
-class EvaluationFacts(Facts):
-    """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
-    normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
-    or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0)."""
-
-    forwards: int = 0
-    in_training_mode: int = 0
-    with_gradients: int = 0
-    training_in_eval_mode: int = 0
-    training_forwards: int = 0
-    metrics: list[MetricFacts] = []
-    decisions: list[DecisionFacts] = []
-    updates: list[MetricFacts] = []
-    site: Site | None = None
 
 
 class ExceptionFacts(Facts):

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-
-class Facts(msgspec.Struct, kw_only=True):
-    """Base of the records: mutable while observing, never changed by a check."""
+from harness.checks.tensor_facts import Facts
 
 
 class CurveFacts(Facts):

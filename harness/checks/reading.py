@@ -8,8 +8,9 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.checks.observation import ExceptionFacts, LossCall, Observation, Site, StepFacts
+from harness.checks.observation import ExceptionFacts, LossCall, Observation, StepFacts
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.tensor_facts import Site
 
 # A device that works behind Python's back reports an error at whatever line happens to wait for it.
 ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)

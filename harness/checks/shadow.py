@@ -8,7 +8,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding
-from harness.checks.observation import Observation, Site
+from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 
 _PARTIAL = (r"partially initialized module '[\w.]+'",)
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import Observation, Site, StepFacts
+from harness.checks.observation import Observation, StepFacts
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.tensor_facts import Site
 
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306", "G307",

@@ -15,11 +15,10 @@ from harness.checks.observation import (
     Observation,
     OptimizerFacts,
     ParameterFacts,
-    Site,
     StepFacts,
-    TensorFacts,
 )
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 
 # Recorded with torch 2.13, tensorflow 2.21, tf_keras 2.21, keras 3.15, scikit-learn 1.9, numpy 2.4, evaluate 0.4.6 (CPU): frames are cut to
 # the last six, long messages to their ends.

@@ -5,19 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks import base
-from harness.checks.observation import (
-    BatchFacts,
-    ExceptionFacts,
-    LoaderFacts,
-    LossCall,
-    MetricFacts,
-    ModelFacts,
-    Observation,
-    Site,
-    StepFacts,
-    TensorFacts,
-)
+from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, LossCall, ModelFacts, Observation, StepFacts
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 
 SITE = Site(file="/home/user/train.py", line=30, source="trainer.train()")
 

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from harness.checks.observation import ApartFacts, BatchFacts, LossCall, ModelFacts, Observation, OptimizerFacts, TensorFacts
+from harness.checks.observation import ApartFacts, BatchFacts, LossCall, ModelFacts, Observation, OptimizerFacts
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
 
 CODES = ["D101", "D102", "D103", "D104", "D105", "D106", "D107", "D108"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
-from harness.checks.observation import DecisionFacts, EvaluationFacts, ExceptionFacts, MetricFacts, Observation, Site
+from harness.checks.evaluation_facts import DecisionFacts, EvaluationFacts, MetricFacts
+from harness.checks.observation import ExceptionFacts, Observation
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.tensor_facts import Site
 from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
 DROPOUT = model(stochastic=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import Observation, TensorFacts
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import error, finding, healthy, ids, judge, steps
 
 OUTSIDE = "index out of range in self"

@@ -6,9 +6,11 @@ import math
 
 import pytest
 
+from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
 from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
-from harness.checks.observation import BadBirth, EvaluationFacts, ExceptionFacts, MemoryFacts, OptimizerFacts, Site, UnitFacts
+from harness.checks.observation import BadBirth, ExceptionFacts, MemoryFacts, OptimizerFacts, UnitFacts
+from harness.checks.tensor_facts import Site
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_SMALLER,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import Observation, OptimizerFacts, Site
+from harness.checks.observation import Observation, OptimizerFacts
 from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
+from harness.checks.tensor_facts import Site
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_LARGER,

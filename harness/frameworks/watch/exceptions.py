@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.checks.observation import ExceptionFacts, TensorFacts
+from harness.checks.observation import ExceptionFacts
+from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks import stages
 from harness.frameworks.watch import shadows
 from harness.frameworks.watch.sites import Sites, site

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LossCall, OptimizerFacts, Site
+from harness.checks.observation import LossCall, OptimizerFacts
+from harness.checks.tensor_facts import Site
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from harness.checks.observation import MetricFacts
+from harness.checks.evaluation_facts import MetricFacts
 from harness.frameworks.watch import torch_evaluation
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_trace import numpy_of

@@ -6,7 +6,8 @@ import inspect
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import MetricFacts, TensorFacts
+from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:

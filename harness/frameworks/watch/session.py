@@ -23,7 +23,8 @@ import wrapt
 
 from harness.catalog.schema import STAGES, Stage
 from harness.checks.base import WALK, walk
-from harness.checks.observation import Observation, Site
+from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import exceptions
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps

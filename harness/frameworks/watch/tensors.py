@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.observation import TensorFacts
+from harness.checks.tensor_facts import TensorFacts
 
 _SAMPLE = 1 << 16
 _ROWS = 64

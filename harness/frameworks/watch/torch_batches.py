@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.observation import BatchFacts, TensorFacts
+from harness.checks.observation import BatchFacts
+from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch import tensors
 
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y")

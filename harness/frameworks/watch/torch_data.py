@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import LoaderFacts, Site
+from harness.checks.observation import LoaderFacts
+from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import tensors, torch_batches, torch_datasets
 from harness.frameworks.watch.sites import Place, site
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import MetricFacts
+from harness.checks.evaluation_facts import MetricFacts
 from harness.frameworks.watch import tensors, trees
 from harness.frameworks.watch.sites import Place, site
 

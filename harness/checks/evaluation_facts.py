@@ -1,0 +1,57 @@
+"""The record of the evaluations that were seen; part of an `Observation`."""
+
+from __future__ import annotations
+
+from harness.checks.tensor_facts import Facts, Site, TensorFacts
+
+
+class MetricFacts(Facts):
+    """One call of a metric: what it was given, what it said, and the counts behind it.
+
+    `reshaped`: what the same function (of the script's, defined at `function`) says of predictions that have one axis of length one more
+    (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
+    `training_mode`: the model was in training mode in this evaluation.
+    """
+
+    name: str = ""
+    predictions: TensorFacts | None = None
+    references: TensorFacts | None = None
+    values: dict[str, float] = {}
+    reshaped: dict[str, float] = {}
+    function: Site | None = None
+    predicted_counts: dict[str, int] = {}
+    reference_counts: dict[str, int] = {}
+    site: Site | None = None
+
+
+class DecisionFacts(Facts):
+    """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
+    of `values` outputs was compared with each of as many references.
+
+    `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor 1.
+    """
+
+    how: str
+    threshold: float | None = None
+    values: int = 0
+    minimum: float = 0.0
+    maximum: float = 0.0
+    lost: int = 0
+    odd: int = 0
+    site: Site | None = None
+
+
+class EvaluationFacts(Facts):
+    """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
+    normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
+    or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0)."""
+
+    forwards: int = 0
+    in_training_mode: int = 0
+    with_gradients: int = 0
+    training_in_eval_mode: int = 0
+    training_forwards: int = 0
+    metrics: list[MetricFacts] = []
+    decisions: list[DecisionFacts] = []
+    updates: list[MetricFacts] = []
+    site: Site | None = None

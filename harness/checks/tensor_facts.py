@@ -1,0 +1,44 @@
+"""What the records of an `Observation` are made of: places in the script, and tensors."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Facts(msgspec.Struct, kw_only=True):
+    """Base of the records: mutable while observing, never changed by a check."""
+
+
+class Site(Facts):
+    """A place in the user's own code: the innermost frame that is no library's."""
+
+    file: str
+    line: int
+    source: str = ""
+    function: str = "<module>"
+
+
+class TensorFacts(Facts):
+    """One tensor: shape, dtype, device, range over its finite values, rows (first axis) that hold a NaN or infinity.
+
+    `rows_sum_to_one`: every slice along the last axis is non-negative and sums to 1 within 1e-3 (probabilities).
+    `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
+    `batch_sums_to_one`: of two axes with more than one row, every column sums to 1 over the rows while the rows themselves do not
+    (a softmax, or the exp() of a log_softmax, over the wrong axis).
+    `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str = "cpu"
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    std: float | None = None
+    bad_rows: list[int] = []
+    integral: bool | None = None
+    rows_sum_to_one: bool = False
+    log_probabilities: bool = False
+    batch_sums_to_one: bool = False
+    column_stds: tuple[float, float] | None = None
+    requires_grad: bool | None = None
