@@ -69,7 +69,8 @@ class ConstantLabels(Check):
                                    "from.",
                            remedy=f"Look at how the labels are made; {ignored[0]} is for padding and for tokens that are not to be "
                                   "predicted.",
-                           site=calls[0].site, evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
+                           site=raised.made_by(seen, *raised.LABELS) or calls[0].site,
+                           evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
         loader = raised.train_loader(seen)
         if loader is None or not loader.label_counts:
             raise NotJudged("the labels of the training data were not seen")

@@ -156,14 +156,14 @@ class OutsideVocabulary(Check):
         if ids is not None:
             evidence.append(f"`{ids[0]}` ranges from {ids[1].minimum:.0f} to {ids[1].maximum:.0f} in this batch")
         return Finding(message=f"{holds[0].upper()}{holds[1:]}, and {has}.", remedy=self._remedy(seen, worst, error),
-                       site=self._site(seen, worst, error), evidence=[*evidence, *reading.caveat(seen)])
+                       site=self._site(seen, worst, table, error), evidence=[*evidence, *reading.caveat(seen)])
 
     @staticmethod
-    def _site(seen: Observation, worst: str | None, error: ExceptionFacts) -> Site | None:
+    def _site(seen: Observation, worst: str | None, table: str | None, error: ExceptionFacts) -> Site | None:
         """Filler below zero is put in where batches are made; a table of the script's own that is too small is mended where it is built."""
         if worst is not None and worst.startswith("-"):
             return reading.place(seen, "collator") or error.site
-        built = reading.place(seen, "embedding") if seen.framework in reading.KERAS else None
+        built = reading.place(seen, f"embedding {table}", "embedding") if seen.framework in reading.KERAS else None
         return built or (reading.place(seen, "layer") if _own_layer(seen, error) else None) or error.site
 
     @staticmethod

@@ -15,6 +15,7 @@ from harness.checks.tensor_facts import Site
 # A device that works behind Python's back reports an error at whatever line happens to wait for it.
 ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)
 KERAS = ("tf_keras", "keras")
+_FAR = 3.0  # norm of a change / norm before: a healthy training may well replace small first weights, but not by several times their size
 _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
                  "what an earlier one did.")
 
@@ -220,7 +221,7 @@ def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts
     if any(learned(own) for own, _ in pairs):
         return None  # it learns somewhere at its own rate
     for own, others in pairs:
-        if not failed(own, chance(seen)) and not (smaller and _outdone(own, others)):
+        if not failed(own, chance(seen)) and not (smaller and (_outdone(own, others) or _overshot(seen, own, others))):
             continue
         rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller and learned(other)]
         rates = [other for other in rates if _ends_below(other, own)]
@@ -244,6 +245,15 @@ def _outdone(own: CurveFacts, others: list[CurveFacts]) -> bool:
         return False
     return any(other.learning_rate < own.learning_rate and (other.accuracy or 0.0) >= 0.95 and start_and_end(other.losses)[1] < 0.2 * end
                for other in others)
+
+
+def _overshot(seen: Observation, own: CurveFacts, others: list[CurveFacts]) -> bool:
+    """Whether the steps carried the weights far beyond their own size and the loss hardly fell, where a smaller rate takes it to 60 %."""
+    far = seen.model is not None and (seen.model.displacement or 0.0) > _FAR
+    if not far or own is not seen.probes.train or own.start_loss is None or own.final_loss is None:
+        return False
+    return own.final_loss > 0.8 * own.start_loss and any(
+        other.learning_rate < own.learning_rate and (other.final_loss or math.inf) < 0.6 * own.final_loss for other in others)
 
 
 def cannot_learn(seen: Observation) -> bool | None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.checks.observation import ApartFacts, BatchFacts, LossCall, ModelFacts, Observation, OptimizerFacts
 from harness.checks.probe_facts import ProbeFacts
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
 
 CODES = ["D101", "D102", "D103", "D104", "D105", "D106", "D107", "D108"]
@@ -129,6 +129,8 @@ def test_every_label_left_out() -> None:
     out = TensorFacts(shape=(4, 16), dtype="int64", minimum=-100, maximum=-100)
     seen.loss_calls = [LossCall(name="cross_entropy", target=out, ignore_index=-100) for _ in range(3)]
     assert "-100" in finding("D104", seen).message
+    seen.made = {"labels": Site(file="train.py", line=12, function="to_features")}
+    assert finding("D104", seen).site == seen.made["labels"]
 
 
 def imbalanced() -> Observation:

@@ -1,11 +1,12 @@
-"""A classifier's loss that comes down to that of a guess, from a head drawn at random that began above it, has not learnt."""
+"""What counts as not learning: coming down to a guess from a head that began above it, and weights thrown far beyond their size."""
 
 from __future__ import annotations
 
 import pytest
 
+from harness.checks.probe_facts import CurveFacts
 from harness.checks.reading import failed
-from tests.checks.made import curve
+from tests.checks.made import curve, healthy, judge, steps
 
 
 @pytest.mark.parametrize(("start", "end", "guess", "verdict"), [
@@ -13,3 +14,17 @@ from tests.checks.made import curve
     (17.6, 9.0, 1.0986, False), (1.33, 1.05, 1.0986, True)])
 def test_where_a_fall_begins(start: float, end: float, guess: float | None, verdict: bool) -> None:
     assert failed(curve(start, end), guess) is verdict
+
+
+@pytest.mark.parametrize(("displacement", "own", "other", "found"), [
+    (14.0, 0.94, 0.48, True), (1.2, 0.94, 0.48, False), (14.0, 0.8, 0.3, False), (14.0, 0.94, 0.7, False), (None, 0.94, 0.48, False)])
+def test_weights_carried_far_beyond_their_size(displacement: float | None, own: float, other: float, found: bool) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.displacement = displacement
+    seen.steps = steps([1.08, 90.0, *[1.05] * 40])
+    seen.probes.overfit = curve(1.08, 1.0, rate=0.5)
+    seen.probes.overfit_scaled = []
+    seen.probes.train = CurveFacts(learning_rate=0.5, losses=[1.08, 90.0, *[1.05] * 40], start_loss=1.09, final_loss=own)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=0.005, losses=[1.08, 1.0, *[other] * 40], start_loss=1.09, final_loss=other)]
+    assert (judge("S401", seen) == "found") is found

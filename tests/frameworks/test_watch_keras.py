@@ -267,6 +267,26 @@ model.fit(ids, y, batch_size=32, verbose=0)
 
 
 @pytest.mark.parametrize("name", KERAS)
+def test_which_of_two_tables_is_too_small(name: str, tmp_path: Path) -> None:
+    text = (HEAD + """
+users, films = (np.random.default_rng(0).integers(1, size + 1, 640) for size in (70, 50))
+left, right = keras.Input((), dtype="int64"), keras.Input((), dtype="int64")
+parts = [
+    keras.layers.Embedding(71, 8)(left),
+    keras.layers.Embedding(50, 8)(right),
+]
+model = keras.Model([left, right], keras.layers.Dense(2)(keras.layers.Concatenate()(parts)))
+model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit([users, films], y, batch_size=32, verbose=0)
+""").replace("NAME", name)
+    found = next(result for result in walk(watch(tmp_path, text)) if result.state == "found")
+    assert found.code == "F102"
+    assert found.finding is not None
+    assert found.finding.site is not None
+    assert "Embedding(50, 8)" in found.finding.site.source
+
+
+@pytest.mark.parametrize("name", KERAS)
 @pytest.mark.parametrize(("metric", "found"), [
     ("keras.metrics.CategoricalAccuracy()", True), ("keras.metrics.SparseCategoricalAccuracy()", False), ('"accuracy"', False),
     ("keras.metrics.BinaryAccuracy()", True), ("keras.metrics.MeanSquaredError()", False)])

@@ -98,3 +98,27 @@ def test_an_evaluation_is_not_placed_in_a_helper_that_training_shares(tmp_path: 
     assert found is not None
     assert found.site is not None
     assert "for batch in test" in found.site.source
+
+
+SCHEDULE = """
+def made(model, {parameter}):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    return optimizer, torch.optim.lr_scheduler.StepLR(optimizer, {given}, gamma=0.1)
+epochs = 3
+optimizer, schedule = made(model, epochs)
+for epoch in range(epochs):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+        schedule.step()
+"""
+
+
+@pytest.mark.parametrize(("parameter", "given", "part"), [
+    ("steps", "steps", "made(model, epochs)"), ("steps", "5", "StepLR("), ("steps", "step_size=steps", "made(model, epochs)"),
+    ("*, steps=3", "steps", "made(model)")])
+def test_a_schedule_is_placed_where_its_length_comes_from(tmp_path: Path, parameter: str, given: str, part: str) -> None:
+    text = HEAD + SCHEDULE.format(parameter=parameter, given=given)
+    text = text.replace("made(model, epochs)", "made(model)") if parameter.startswith("*") else text
+    assert part in watch(tmp_path, text).sites["schedule_made"].source

@@ -212,28 +212,35 @@ class Fits(Generic[S]):
         if _STILL <= moved < NEAR:
             facts.skipped["train_scaled"] = f"the steps moved the weights by {moved:.1%}: neither too far nor not at all"
             return
-        self._elsewhere(own, self._other_rate(own, moved))
+        half = 0.5 * sum(own.losses[-LEAST_STEPS:]) / len(own.losses[-LEAST_STEPS:])
+        for factor in self._other_rates(own, moved):
+            if self._elsewhere(own, factor, half):
+                break
 
-    def _other_rate(self, own: CurveFacts, moved: float) -> float:
-        """The factor of the rate to hold the script's own against, by how far its steps moved the weights."""
+    def _other_rates(self, own: CurveFacts, moved: float) -> list[float]:
+        """The factors of the rate to hold the script's own against, by how far its steps moved the weights; the best guess first."""
+        if moved > 1.0:
+            # Weights that moved by more than their own size want more than a little less: halfway (in powers) to a sensible movement.
+            return [max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved))), _SLOWER]
         if moved >= _STILL:
-            # Weights that moved by more than their own size want more than a little less; halfway (in powers) to a sensible movement.
-            return _SLOWER if moved <= 1.0 else max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved)))
+            return [_SLOWER]
         # What fitted one batch is the best guess of what would train.
         fitted = [curve.learning_rate / own.learning_rate for curve in self._facts.overfit_scaled
                   if _fell(curve.losses) and own.learning_rate]
         faster = max([_FASTER, *fitted])
-        return faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)
+        return [faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)]
 
-    def _elsewhere(self, own: CurveFacts, factor: float) -> None:
+    def _elsewhere(self, own: CurveFacts, factor: float, half: float) -> bool:
+        """The script's steps at another rate; whether their losses end under `half` of its own, which is beyond doubt."""
         if self._left < LEAST_STEPS * self.step_s:
             self._facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
-            return
+            return True
         count = max(len(own.losses), 2 * LEAST_STEPS)
         # As many steps as the script's own were, or nothing is compared; a little over time for that.
         enough = count if count * self.step_s < 2 * self._seconds else LEAST_STEPS
-        half = 0.5 * sum(own.losses[-LEAST_STEPS:]) / len(own.losses[-LEAST_STEPS:])  # beyond doubt
-        self._facts.train_scaled.append(self._curve(self._steps, factor, count, self._left, measure=True, least=enough, below=half))
+        found = self._curve(self._steps, factor, count, self._left, measure=True, least=enough, below=half)
+        self._facts.train_scaled.append(found)
+        return sum(found.losses[-LEAST_STEPS:]) / len(found.losses[-LEAST_STEPS:]) < half
 
     def carry(self, fitted: list[S], held: list[S], seconds: float) -> tuple[CurveFacts, float | None, float]:
         """Fit some steps again and again at the script's rate: the curve, with accuracy on their rows, and accuracy and loss on others."""

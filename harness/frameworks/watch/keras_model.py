@@ -83,6 +83,10 @@ class Models:
                 watch.seen.sites["output"] = site(place)  # type: ignore[assignment]
             if getattr(last, "units", None) is not None:
                 seen.final_units = int(last.units)
+        for table in (layer for layer in layers if type(layer).__name__ == "Embedding"):
+            place = watch.compiles.place_of(table)
+            if place is not None:
+                watch.seen.sites[f"embedding {table.input_dim}"] = site(place)  # type: ignore[assignment]
         config = getattr(model, "config", None)
         seen.num_labels = getattr(config, "num_labels", None)
         seen.problem_type = getattr(config, "problem_type", None)

@@ -167,7 +167,7 @@ class KerasWatcher:
         return not self._watched
 
     def _only_embedding(self) -> None:
-        """The line of the script's only embedding. Keras reads the signatures of layers when they are made, so these cannot be hooked."""
+        """The line of the script's only embedding, read off its text: in a loop of its own the model is not known before it runs."""
         text = self.session.script.read_text(encoding="utf-8")
         calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)
                  and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Embedding"]

@@ -54,6 +54,20 @@ class Sites:
             frame = frame.f_back
         return None
 
+    def origin(self, values: list[int], skip: Any = None) -> Place | None:
+        """As `place`, but out of every function that was itself given one of these values: the frame that they come from."""
+        frame: FrameType | None = sys._getframe(1)
+        found = None
+        while frame is not None:
+            code = frame.f_code
+            if self.is_own(code.co_filename) and not (skip is not None and _constructs(frame, skip)):
+                found = code.co_filename, frame.f_lineno, code.co_name
+                given = [frame.f_locals.get(name) for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]]
+                if not any(type(value) is int and value in values for value in given):
+                    break
+            frame = frame.f_back
+        return found
+
     def stack(self) -> tuple[Place, ...]:
         """File, line and function of every own frame, innermost first: what tells one call of a helper from another."""
         found = []

@@ -5,10 +5,19 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from harness.frameworks.watch.sites import site
+
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _LONGEST = 10_000_000
+
+
+def _lengths(schedule: Any) -> list[int]:
+    """The numbers of steps that a schedule, whose common constructor is about to run, was made with: its own, and those of its shapes."""
+    shapes = [shape for shape in getattr(schedule, "lr_lambdas", None) or () if isinstance(shape, functools.partial)]
+    given = [*vars(schedule).values(), *(value for shape in shapes for value in shape.keywords.values())]
+    return [value for value in given if type(value) is int and value > 1]
 
 
 class Schedules:
@@ -27,7 +36,8 @@ class Schedules:
 
         def __init__(schedule: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active and "schedule_made" not in self._watch.seen.sites:
-                session.safely("a schedule", lambda: session.site("schedule_made", session.sites.here(skip=schedule)))
+                place = session.sites.origin(_lengths(schedule), skip=schedule)
+                session.safely("a schedule", lambda: session.site("schedule_made", site(place)))
             original(schedule, *args, **kwargs)
 
         return __init__
