@@ -14,6 +14,8 @@ from harness.checks.tensor_facts import Site
 
 _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}
 _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
+# Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
+_COLLAPSING, _SETTLED = 30.0, 20
 
 
 class InitialLoss(Check):
@@ -73,6 +75,9 @@ class DrownedTerm(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges only two supervised terms, by value and by gradient, and only where the smaller one does not improve meanwhile."""
+        collapsed = self._collapsed(seen)
+        if collapsed is not None:
+            return collapsed
         terms: dict[str, list[dict[str, Any]]] = {}
         for term in seen.loss_terms:
             key = f"{term.get('name', 'other')}@{term['line']}" if term.get("line") else str(term.get("name", "other"))
@@ -114,6 +119,27 @@ class DrownedTerm(Check):
                    f"(`loss = small + {sizes[small] / sizes[large]:.1g} * large`).",
             site=Site(file=site.file, line=int(line)) if site and line and site.line != line else site,
             evidence=[f"The smaller term went from {start:.3g} to {end:.3g} in {len(values)} steps."])
+
+
+    @staticmethod
+    def _collapsed(seen: Observation) -> Finding | None:
+        """A divergence that is summed beside a reconstruction that is averaged: it is pushed to nothing, and with it what the code says."""
+        if len(seen.divergence) < 3 or reading.several_models(seen):
+            return None
+        first, last = seen.divergence[0], seen.divergence[-1]
+        steady = max(each.weight for each in seen.divergence) < 1.5 * min(each.weight for each in seen.divergence)
+        if not steady or last.weight < _COLLAPSING or last.step < _SETTLED:
+            return None
+        if last.value > 0.1 * max(first.value, last.reconstruction) or last.reconstruction < 0.9 * last.constant:
+            return None
+        return Finding(
+            message=f"The reconstruction is averaged over {last.rows} x {last.numbers} numbers and the divergence is not: a latent number "
+                    f"weighs {last.weight:.0f} times as much as a reconstructed one, and the code is pushed to say nothing.",
+            remedy="Sum both over a row and average both over the batch: `F.mse_loss(output, x, reduction=\"sum\") / len(x)` beside "
+                   "`kl.sum(dim=1).mean()`; or weigh the divergence by one over the numbers in a row.",
+            site=seen.loss_calls[-1].site if seen.loss_calls else reading.place(seen, "loss"),
+            evidence=[f"The divergence went from {first.value:.3g} to {last.value:.3g} in {last.step} steps.",
+                      f"Reconstruction {last.reconstruction:.3g}; one answer for all rows gives {last.constant:.3g} at best."])
 
 
 class SumInsteadOfMean(Check):

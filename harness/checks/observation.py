@@ -37,6 +37,23 @@ class BatchFacts(Facts):
     inputs_key: str | None = None
 
 
+class DivergenceFacts(Facts):
+    """A step of a variational autoencoder.
+
+    `weight`: how much a latent number weighs beside a reconstructed one, 1 in the evidence lower bound; `value` of the divergence as it
+    enters the loss; `reconstruction`: the loss of that term, `constant`: of the best answer that is the same for every row; `rows` of the
+    batch, `numbers` a row.
+    """
+
+    step: int
+    weight: float
+    value: float
+    reconstruction: float
+    constant: float
+    rows: int = 0
+    numbers: int = 0
+
+
 class ApartFacts(Facts):
     """Inputs and targets that come from two sources: in `same` of `steps` steps these delivered the same rows.
 
@@ -296,6 +313,7 @@ class Observation(Facts):
     loaders: list[LoaderFacts] = []
     unmasked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None
+    divergence: list[DivergenceFacts] = []
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

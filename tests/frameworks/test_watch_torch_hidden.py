@@ -266,3 +266,37 @@ def test_two_loaders_in_one_order_are_a_pair(tmp_path: Path) -> None:
 def test_one_loader_is_not_asked(tmp_path: Path) -> None:
     assert watch(tmp_path, HEAD + TWO_LOADERS.format(seeded="").replace(
         "zip(inputs, targets)", "train")).apart is None
+
+
+AUTOENCODER = """
+encoder, decoder = nn.Linear(10, 6), nn.Linear(3, 10)
+optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=5e-2)
+class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+    def forward(self, x):
+        mean, log_var = self.encoder(x).chunk(2, dim=1)
+        return self.decoder(mean + torch.randn_like(mean) * (0.5 * log_var).exp()), mean, log_var
+vae = VAE()
+for epoch in range(3):
+    for xb, _ in train:
+        output, mean, log_var = vae(xb)
+        kl = -0.5 * (1 + log_var - mean ** 2 - log_var.exp())
+        loss = {loss}
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("loss", "weight"), [
+    ("F.mse_loss(output, xb) + kl.sum()", 160.0), ("F.mse_loss(output, xb, reduction='sum') + kl.sum()", 1.0),
+    ("F.mse_loss(output, xb) + kl.sum(1).mean()", 10.0), ("(F.mse_loss(output, xb, reduction='sum') + kl.sum()) / len(xb)", 1.0),
+    ("F.mse_loss(output, xb) + 1e-3 * kl.mean()", 0.0033)])
+def test_how_much_a_latent_number_weighs(tmp_path: Path, loss: str, weight: float) -> None:
+    seen = watch(tmp_path, HEAD + AUTOENCODER.replace("{loss}", loss))
+    assert [found.weight for found in seen.divergence] == pytest.approx([weight] * len(seen.divergence), rel=0.02)
+    assert len(seen.divergence) > 3
+    found = first(seen)
+    assert (found is not None and found[0] == "L207") is (weight == 160.0)

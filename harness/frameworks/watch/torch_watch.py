@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import torch_divergence
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
@@ -113,6 +114,8 @@ class TorchWatcher:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
         records = self.losses.commit(loss, calls)
+        if records and self.in_full:
+            self.session.safely("a divergence", torch_divergence.measure, self, loss, calls, records)
         if records:
             self.session.safely("pairs", self.pairs.trained, calls, records[-1].target)
         if self.data.current is None and records and calls:
