@@ -266,6 +266,14 @@ model.fit(ids, y, batch_size=32, verbose=0)
     assert "Embedding(50, 8)" in found.finding.site.source
 
 
+def test_one_label_for_many_rows_is_no_pair(tmp_path: Path) -> None:
+    body = "".join(f"""
+part{label} = tf.data.Dataset.zip((tf.data.Dataset.from_tensor_slices(x[y == {label}]).shuffle(640),
+                                   tf.data.Dataset.from_tensors(np.int64({label})).repeat()))""" for label in (0, 1))
+    text = HEAD + body + "\ndata = part0.concatenate(part1).shuffle(640).batch(16)\n" + MODEL + COMPILE + "model.fit(data, verbose=0)\n"
+    assert watch(tmp_path, text.replace("NAME", "keras"), steps=10).apart is None
+
+
 @pytest.mark.parametrize("name", KERAS)
 def test_which_of_two_tables_is_too_small(name: str, tmp_path: Path) -> None:
     text = (HEAD + """

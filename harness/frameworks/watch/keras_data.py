@@ -169,9 +169,12 @@ class Data:
             zipped = getattr(part, "_datasets", None) if type(part).__name__ == "_ZipDataset" else None
             if zipped is not None:
                 pair = isinstance(zipped, tuple) and len(zipped) == 2 and not any(isinstance(one.element_spec, tuple) for one in zipped)
-                orders = [_order(one) for one in zipped]
+                if not pair or _order(zipped[0]) == _order(zipped[1]):
+                    return None
+                rows = [_cardinality(_chain(one)[-1]) for one in zipped]
                 sites = [site(self._place_of(one)) for one in zipped]
-                return ApartFacts(inputs=sites[0], targets=sites[1], steps=1) if pair and orders[0] != orders[1] else None
+                # One label repeated beside many rows is no pair that could come apart.
+                return ApartFacts(inputs=sites[0], targets=sites[1], steps=1) if rows[0] == rows[1] and (rows[0] or 0) > 1 else None
             if not isinstance(part.element_spec, tuple) or "Map" in type(part).__name__:
                 return None
         return None

@@ -59,9 +59,11 @@ class Pairs:
 
     def trained(self, calls: list[RootCall], target: Any) -> None:
         """A loss that compares a model's output with `target` goes backward."""
-        if self._steps >= _STEPS or len(self._last) < 2 or not tensors.is_tensor(target):
+        if self._steps >= _STEPS:
             return
         self._steps += 1
+        if len(self._last) < 2 or not tensors.is_tensor(target):
+            return
         targets = self._from({_memory(target)})
         given = self._from({_memory(part) for call in calls for part in trees.leaves([call.args, call.kwargs], tensors.is_tensor)})
         if len(targets) != 1 or len(given) != 1 or targets[0] is given[0]:
