@@ -137,7 +137,7 @@ class DrownedTerm(Check):
                     f"weighs {last.weight:.0f} times as much as a reconstructed one, and the code is pushed to say nothing.",
             remedy="Sum both over a row and average both over the batch: `F.mse_loss(output, x, reduction=\"sum\") / len(x)` beside "
                    "`kl.sum(dim=1).mean()`; or weigh the divergence by one over the numbers in a row.",
-            site=seen.loss_calls[-1].site if seen.loss_calls else reading.place(seen, "loss"),
+            site=next((call.site for call in seen.loss_calls if call.name in _SUPERVISED), None) or reading.place(seen, "loss"),
             evidence=[f"The divergence went from {first.value:.3g} to {last.value:.3g} in {last.step} steps.",
                       f"Reconstruction {last.reconstruction:.3g}; one answer for all rows gives {last.constant:.3g} at best."])
 

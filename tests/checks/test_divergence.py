@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import DivergenceFacts
-from tests.checks.made import healthy, judge
+from harness.checks.observation import DivergenceFacts, LossCall
+from harness.checks.tensor_facts import Site
+from tests.checks.made import finding, healthy, judge
 
 
 @pytest.mark.parametrize(("weights", "value", "reconstruction", "found"), [
@@ -17,4 +18,8 @@ def test_a_code_that_is_pushed_to_say_nothing(weights: tuple[float, ...], value:
         DivergenceFacts(step=1 + 20 * number, weight=weight, value=value if number else 4.8, constant=0.42, rows=64, numbers=64,
                         reconstruction=reconstruction if number else 0.7)
         for number, weight in enumerate(weights)]
+    loss, backward = (Site(file="train.py", line=line) for line in (31, 44))
+    seen.loss_calls = [LossCall(name="bce", site=loss), LossCall(name="other", site=backward)]
+    if found:
+        assert finding("L207", seen).site == loss
     assert (judge("L207", seen) == "found") is found
