@@ -40,7 +40,7 @@ class Compiled:
 
 
 class Compiles:
-    """Wraps `Model.compile` and the constructors of layers, losses and optimizers."""
+    """Wraps `Model.compile` and the constructors of layers, losses, metrics and optimizers."""
 
     def __init__(self, watch: KerasWatcher, keras: Any) -> None:
         self._watch = watch
@@ -56,6 +56,7 @@ class Compiles:
         inner = next(cls for cls in optimizer.__mro__ if "__init__" in vars(cls))
         patches.replace(self._keras.layers.Layer, "__init__", self._wrap_init)
         patches.replace(self._keras.losses.Loss, "__init__", self._wrap_init)
+        patches.replace(self._keras.metrics.MeanMetricWrapper, "__init__", self._wrap_init)
         patches.replace(inner, "__init__", self._wrap_init)
         for name in ("Adam", "SGD", "RMSprop", "AdamW", "Adagrad", "Adadelta", "Adamax", "Nadam", "Ftrl", "Lion"):
             cls = getattr(self._keras.optimizers, name, None)
@@ -112,7 +113,7 @@ class Compiles:
         return self._compiled.get(id(model), Compiled(None))
 
     def place_of(self, made: Any) -> Place | None:
-        """Where a layer, model, loss or optimizer was made."""
+        """Where a layer, model, loss, metric or optimizer was made."""
         found = self._places.get(id(made))
         return found[1] if found is not None and found[0]() is made else None
 

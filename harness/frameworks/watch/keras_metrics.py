@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_compile import Compiles
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _MOST = 40
 
 
 class Metrics:
-    """Wraps the construction and the updates of metrics that are a mean over rows (accuracies, errors, cross-entropies)."""
+    """Wraps the updates of metrics that are a mean over rows (accuracies, errors, cross-entropies)."""
 
-    def __init__(self, watch: KerasWatcher, keras: Any) -> None:
+    def __init__(self, watch: KerasWatcher, keras: Any, compiles: Compiles) -> None:
         self._watch = watch
         self._keras = keras
-        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._compiles = compiles
         self._known: set[tuple[int, tuple[Any, ...], tuple[Any, ...]]] = set()
 
     def attach(self) -> None:
-        cls = self._keras.metrics.MeanMetricWrapper
-        self._watch.session.patches.replace(cls, "__init__", self._wrap_init)
-        self._watch.session.patches.replace(cls, "update_state", self._wrap_update)
-
-    def _wrap_init(self, original: Any) -> Any:
-        metrics, session = self, self._watch.session
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            if session.active:
-                metrics._places[id(self)] = (weakref.ref(self), session.sites.place(skip=self))
-            original(self, *args, **kwargs)
-
-        __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
-        return __init__
+        self._watch.session.patches.replace(self._keras.metrics.MeanMetricWrapper, "update_state", self._wrap_update)
 
     def _wrap_update(self, original: Any) -> Any:
         session = self._watch.session
@@ -58,8 +44,7 @@ class Metrics:
         key = (id(metric), given.shape, wanted.shape)
         if key not in self._known:
             self._known.add(key)
-            known = self._places.get(id(metric))
-            place = known[1] if known is not None and known[0]() is metric else None
+            place = self._compiles.place_of(metric)
             self._watch.seen.evaluation.updates.append(
                 MetricFacts(name=type(metric).__name__, predictions=given, references=wanted, site=site(place)))
 

@@ -86,7 +86,7 @@ class Models:
         for table in (layer for layer in layers if type(layer).__name__ == "Embedding"):
             place = watch.compiles.place_of(table)
             if place is not None:
-                watch.seen.sites[f"embedding {table.input_dim}"] = site(place)  # type: ignore[assignment]
+                watch.session.site(f"embedding {table.input_dim}", site(place))
         config = getattr(model, "config", None)
         seen.num_labels = getattr(config, "num_labels", None)
         seen.problem_type = getattr(config, "problem_type", None)

@@ -54,7 +54,7 @@ class KerasWatcher:
         for part in parts[:4]:
             part.attach()
         Loop(self, keras).attach()
-        Metrics(self, keras).attach()
+        Metrics(self, keras, parts[0]).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
 

@@ -52,7 +52,7 @@ class TorchBackend(Backend[Step]):
 
     def moved(self) -> list[float]:
         """How far every weight matrix is from the first one: norm of the change / norm before."""
-        return [found for found in self._start.moved() if found is not None]
+        return self._start.moved()
 
     @contextlib.contextmanager
     def _evaluating(self) -> Iterator[None]:

@@ -96,7 +96,7 @@ class Probes(Rounds[Step]):
 
     def moved(self) -> list[float]:
         """How far every weight matrix is from the first one: norm of the change / norm before; nothing where that is not known."""
-        return [found for found in self._start.moved() if found is not None] if self._start is not None else []
+        return self._start.moved() if self._start is not None else []
 
     def before(self) -> None:
         """Evaluate before training, where a Trainer knows how."""

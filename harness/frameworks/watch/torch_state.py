@@ -90,10 +90,11 @@ class Start:
             buffer.data.copy_(value)
         self.train()
 
-    def moved(self) -> list[float | None]:
-        """Of every weight matrix: norm of its change since / its norm then."""
-        return [float((weight.detach() - value).float().norm() / value.float().norm()) if float(value.float().norm()) > 0 else None
-                for weight, value in zip(self.weights, self._values, strict=True) if weight.dim() > 1 and weight.requires_grad]
+    def moved(self) -> list[float]:
+        """Of every trained weight matrix that was not zero: norm of its change since / its norm then."""
+        return [float((weight.detach() - value).float().norm() / value.float().norm())
+                for weight, value in zip(self.weights, self._values, strict=True)
+                if weight.dim() > 1 and weight.requires_grad and float(value.float().norm()) > 0]
 
     def train(self) -> None:
         """Modes as in training."""
