@@ -31,6 +31,19 @@ def _status_bytes(field: str) -> int:
     return 0
 
 
+def restore_address_space(before: tuple[int, int]) -> None:
+    """Set the soft `RLIMIT_AS` (bytes) back to what `before` says, as far as the hard limit of now allows.
+
+    A script that has run out of memory leaves nothing to report with: its traceback holds what it had allocated, and a thread
+    that cannot get its local storage ends the process.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = before[0]
+    if hard != resource.RLIM_INFINITY and (wanted == resource.RLIM_INFINITY or wanted > hard):
+        wanted = hard
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
 class MemoryObserver:
     """Emits `memory` {resident_peak_bytes, budget_bytes, peak_bytes}: the last two count from where the script set its limit."""
 
@@ -38,6 +51,7 @@ class MemoryObserver:
         self._emit = emit
         self._base = 0
         self._peak_before = 0
+        self._limits = resource.getrlimit(resource.RLIMIT_AS)
 
     def attach(self) -> None:
         """Watch the script setting `RLIMIT_AS`."""
@@ -52,10 +66,11 @@ class MemoryObserver:
         return wrapped(*args, **kwargs)
 
     def finish(self) -> None:
-        """The script is over: the peaks."""
+        """The script is over: the peaks, and room again for those who report."""
         fields: dict[str, int] = {"resident_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
         if self._base:
             peak = _status_bytes("VmPeak")
             reached = peak if peak > self._peak_before else address_space_bytes()
             fields["peak_bytes"] = max(0, reached - self._base)
+            restore_address_space(self._limits)
         self._emit("memory", **fields)

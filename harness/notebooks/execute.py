@@ -46,8 +46,10 @@ def execute(job: Job, pool: Pool, timeout_s: float | None = None) -> Executed:
     """
     limit = timeout_s or job.timeout_s
     with request_for(job, quiet=True) as request:
-        notebook = _papermill(job, _manager(pool, request, limit), request.events.parent, limit)
-        report = conclude(job, request, launch.Outcome(0, None, timed_out=False, wall_s=0.0), limit)
+        manager = _manager(pool, request, limit)
+        kernel = manager.provisioner
+        notebook = _papermill(job, manager, request.events.parent, limit)
+        report = conclude(job, request, kernel.outcome, limit)
         return Executed(job, notebook, report)
 
 
@@ -57,7 +59,7 @@ def _manager(pool: Pool, request: launch.Request, limit_s: float) -> Any:
     from harness.notebooks.provisioner import WarmProvisioner
 
     manager = AsyncKernelManager(kernel_name="python3", connection_file=str(request.events.parent / "kernel.json"))
-    manager.provisioner = WarmProvisioner(pool, request, request.events.parent / "kernel.log", limit_s, parent=manager,
+    manager.provisioner = WarmProvisioner(pool, request, request.noise or request.events.with_name("kernel.log"), limit_s, parent=manager,
                                           kernel_spec=manager.kernel_spec, kernel_id=request.events.parent.name)
     return manager
 

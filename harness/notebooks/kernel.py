@@ -34,6 +34,7 @@ class _Watch:
         self._begun = 0.0
         self._spent = 0.0
         self._raised = False
+        self._ended = False
 
     def before(self, _info: Any) -> None:
         """A cell begins."""
@@ -51,9 +52,13 @@ class _Watch:
         marker = self._lines.get(result.info.raw_cell.strip("\n"), 0)
         own = f"{os.sep}ipykernel_{os.getpid()}{os.sep}"
         record(error, self._text, lambda frame: _line(frame, own, marker), self._emit)
+        self.end()
 
     def end(self) -> None:
-        """The kernel shuts down."""
+        """The script is over: it raised, or the kernel shuts down."""
+        if self._ended:
+            return
+        self._ended = True
         finish(self._observers, self._emit, status=int(self._raised), wall_s=self._spent, imports_s=self._clock.seconds)
 
 

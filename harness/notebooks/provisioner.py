@@ -13,7 +13,7 @@ from typing import Any
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from harness.notebooks.execute import MODULE
-from harness.process.launch import Request, end_group
+from harness.process.launch import Outcome, Request, end_group
 from harness.process.pool import Pool
 
 _POLL_S = 0.05
@@ -28,6 +28,11 @@ class WarmProvisioner(KernelProvisionerBase):  # type: ignore[misc]
         self._pool, self._request, self._output, self._limit_s = pool, request, output, limit_s
         self._number = 0
         self._pid: int | None = None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the kernel ended, None while it lives or before it has begun."""
+        return self._pool.outcome(self._number)
 
     @property
     def has_process(self) -> bool:
@@ -51,7 +56,7 @@ class WarmProvisioner(KernelProvisionerBase):  # type: ignore[misc]
     async def poll(self) -> int | None:
         if self._pid is None:
             return 0
-        outcome = self._pool.outcome(self._number)
+        outcome = self.outcome
         return None if outcome is None else (outcome.status if outcome.status is not None else -(outcome.signal or signal.SIGKILL))
 
     async def wait(self) -> int | None:

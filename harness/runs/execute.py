@@ -112,21 +112,24 @@ def execute(job: Job, *, quiet: bool, timeout_s: float | None, on_output: Callab
 
 
 def conclude(job: Job, request: launch.Request, outcome: launch.Outcome, limit_s: float) -> RunReport:
-    """The report of an ended child. Raises `ChildDied`; a child that broke inside the harness raises `RuntimeError`."""
+    """The report of a child, where it came to the end of its script; how it ended after that does not matter. Raises `ChildDied`."""
     events = read_events(request.events)
-    steps = sum(event["event"] == "step" for event in events)
+    end = next((event for event in events if event["event"] == "end"), None)
+    if end is None:
+        raise _died(job, request, outcome, limit_s, steps=sum(event["event"] == "step" for event in events))
+    return _report(job, events, end)
+
+
+def _died(job: Job, request: launch.Request, outcome: launch.Outcome, limit_s: float, steps: int) -> ChildDied:
     if outcome.timed_out:
-        raise ChildDied(f"{job.name} was ended after {limit_s:g} s, at step {steps}; give it more with --timeout {2 * limit_s:g}")
+        return ChildDied(f"{job.name} was ended after {limit_s:g} s, at step {steps}; give it more with --timeout {2 * limit_s:g}")
     if outcome.signal is not None:
         name = signal.Signals(outcome.signal).name
         why = "; the kernel may have ended it for memory, try a smaller batch_size" if name == "SIGKILL" else ""
-        raise ChildDied(f"{job.name} was ended by {name} at step {steps}{why}")
-    end = next((event for event in events if event["event"] == "end"), None)
-    if end is None:
-        noise = request.noise.read_text(errors="replace")[-2000:] if request.noise and request.noise.exists() else ""
-        raise ChildDied(f"{job.name} ended with status {outcome.status} before it could report, at step {steps}; run it again with "
-                        f"--verbose to see why" + (f" (last words: {noise.strip().splitlines()[-1]})" if noise.strip() else ""))
-    return _report(job, events, end)
+        return ChildDied(f"{job.name} was ended by {name} at step {steps}{why}")
+    noise = request.noise.read_text(errors="replace")[-2000:] if request.noise and request.noise.exists() else ""
+    return ChildDied(f"{job.name} ended with status {outcome.status} before it could report, at step {steps}; run it again with "
+                     f"--verbose to see why" + (f" (last words: {noise.strip().splitlines()[-1]})" if noise.strip() else ""))
 
 
 def _report(job: Job, events: list[dict[str, Any]], end: dict[str, Any]) -> RunReport:

@@ -10,8 +10,10 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 
+from harness.errors import HarnessError
 from harness.site import search
 from harness.site.generate import generate
 
@@ -27,7 +29,10 @@ def on_startup(command: str, **_: Any) -> None:
 def on_config(config: Any) -> Any:
     """Generate, and point MkDocs at what was generated. The builds that the language plugin makes inside the first one do not."""
     if not _inner(config):
-        config.docs_dir = str(generate(_log.info))
+        try:
+            config.docs_dir = str(generate(_log.info))
+        except HarnessError as error:  # MkDocs prints its own errors as one line
+            raise PluginError(str(error)) from None
     return config
 
 

@@ -84,7 +84,8 @@ if device == "cuda":
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + budget) / total)
 else:
     loaded = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (loaded + budget, loaded + budget))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (loaded + budget, hard))
 
 # %% [training] a short run
 trainer.train()

@@ -6,6 +6,7 @@ import doctest
 import json
 import math
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 from nbformat.v4 import new_code_cell, new_output
@@ -105,3 +106,15 @@ def test_a_search_index_is_divided_by_language(tmp_path) -> None:
 
 def test_the_command_line_of_a_page_is_the_harness() -> None:
     assert "python -m harness run bug04 --framework tensorflow" in render.command(find("bug04"), words("en"))
+
+def test_a_site_that_cannot_be_built_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    exceptions = pytest.importorskip("mkdocs.exceptions")
+    from harness.errors import ChildDied
+    from harness.site import hook
+
+    def died(_say: object) -> None:
+        raise ChildDied("bug08 broken (torch) was ended by SIGABRT at step 0")
+
+    monkeypatch.setattr(hook, "generate", died)
+    with pytest.raises(exceptions.PluginError, match="was ended by SIGABRT"):
+        hook.on_config(SimpleNamespace(plugins={}, docs_dir=""))

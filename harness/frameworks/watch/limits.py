@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.resources import address_space_bytes
+from harness.frameworks.resources import address_space_bytes, restore_address_space
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -16,6 +16,7 @@ class Limits:
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
+        self._before = resource.getrlimit(resource.RLIMIT_AS)
 
     def attach(self) -> None:
         """Hook `resource.setrlimit`."""
@@ -32,5 +33,6 @@ class Limits:
         return setrlimit
 
     def finish(self) -> None:
-        """The script is over: its resident peak."""
+        """The script is over: its resident peak, and room again for what is looked into afterwards."""
         self._session.observation.memory.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        restore_address_space(self._before)

@@ -171,6 +171,7 @@ class WatchSession:
     def finish(self, error: BaseException | None) -> Observation:
         """The completed record of a script that ended with `error` (None: by itself). Detaches first."""
         self.detach()
+        self._limits.finish()
         seen = self.observation
         seen.stopped = _how_it_ended(error, self.stopping, trained=bool(seen.steps or seen.loss_calls))
         if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
@@ -182,7 +183,6 @@ class WatchSession:
                     seen.sites.setdefault("layer", built)
                 if seen.truncated_at is not None:
                     self.warn("training was cut short before this exception was raised")
-        self._limits.finish()
         for watcher in self._watchers.values():
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
