@@ -9,10 +9,10 @@ from collections import Counter
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import pairing, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import ApartFacts, LoaderFacts, Observation
+from harness.checks.observation import LoaderFacts, Observation
 from harness.checks.probe_facts import CurveFacts
 
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
@@ -152,18 +152,6 @@ class ImbalancedLabels(Check):
             site=loader.site or metric.site, evidence=evidence)
 
 
-def _apart(apart: ApartFacts) -> Finding:
-    """What two sources that are shuffled each for itself lead to."""
-    evidence = [f"steps in which both delivered the same rows: {apart.same} of {apart.steps}"] if apart.example else []
-    if apart.example is not None:
-        evidence.append("first rows of a step: inputs {}, targets {}".format(*(", ".join(map(str, rows)) for rows in apart.example)))
-    return Finding(
-        message="Inputs and targets come from two sources, each shuffled for itself, so that no input meets its own target.",
-        remedy="Put both into one dataset before anything is shuffled (`TensorDataset(inputs, targets)` and one loader; in tf.data "
-               "`Dataset.zip((inputs, targets)).shuffle(...)`): then whole rows move.",
-        site=apart.targets or apart.inputs, evidence=evidence)
-
-
 def _last_metric(seen: Observation) -> MetricFacts | None:
     return next((metric for metric in reversed(seen.evaluation.metrics) if metric.predicted_counts and metric.reference_counts), None)
 
@@ -183,9 +171,10 @@ class UninformativeLabels(Check):
         "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges where inputs and targets are drawn apart; else only where a baseline, one batch and the training curve agree."""
-        if seen.apart is not None and seen.apart.steps and not seen.apart.same:
-            return _apart(seen.apart)
+        """Judges where inputs and targets are seen to come apart; else only where a baseline, one batch and the training curve agree."""
+        mispaired = pairing.finding(seen)
+        if mispaired is not None:
+            return mispaired
         probes = seen.probes
         rows, noise = self._noise(seen)
         if probes.text_baseline is None or probes.text_baseline_shuffled is None or (

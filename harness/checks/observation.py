@@ -67,6 +67,16 @@ class ApartFacts(Facts):
     targets: Site | None = None
 
 
+class CollationFacts(Facts):
+    """Rows before and after a collator, compared by their numbers. Of `rows`, so many stand beside a label that is not theirs (`astray`);
+    of these so many hold what belongs to several rows (`scattered`).
+    """
+
+    rows: int = 0
+    astray: int = 0
+    scattered: int = 0
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
 
@@ -227,6 +237,19 @@ class OptimizerFacts(Facts):
     site: Site | None = None
 
 
+class LaterFacts(Facts):
+    """A training after the watched one, from `step` (1-based) of its optimizer on: weights that this `held` of the models that are trained,
+    `foreign` ones that get no gradient any more, and those `lacking` from it although they get gradients: how many, and the names of some.
+    """
+
+    step: int
+    held: int
+    foreign: int
+    lacking: int
+    left: list[str]
+    site: Site | None = None
+
+
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the
@@ -294,7 +317,7 @@ class Observation(Facts):
     activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
     `Dataset.map`, by the column's name. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
-    `starved_later`: the step from which on losses went backward and no weight of the optimizer got a gradient.
+    `later`: a training after the watched one whose optimizer holds weights that no model has.
     """
 
     format: int = FORMAT
@@ -313,6 +336,7 @@ class Observation(Facts):
     loaders: list[LoaderFacts] = []
     unmasked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None
+    collation: CollationFacts | None = None
     divergence: list[DivergenceFacts] = []
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
@@ -332,7 +356,7 @@ class Observation(Facts):
     warnings: list[str] = []
     output_tail: str = ""
     frozen_later: Site | None = None
-    starved_later: int | None = None
+    later: LaterFacts | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import Observation, StepFacts
+from harness.checks.observation import LaterFacts, Observation, StepFacts
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
@@ -261,13 +261,8 @@ class OtherWeights(Check):
             raise NotJudged("several models take steps")
         if not seen.steps:
             return None
-        if seen.starved_later is not None:
-            return Finding(
-                message=f"From step {seen.starved_later} on, losses go backward and no weight of the optimizer gets a gradient: it still "
-                        "holds the weights of an earlier model.",
-                remedy="Make a new optimizer wherever a new model is made: `optimizer = ...(model.parameters(), lr=...)`.",
-                site=reading.place(seen, "optimizer", "step"),
-                evidence=["The first training is in order, and every later one changes nothing."])
+        if seen.later is not None:
+            return self._later(seen, seen.later)
         wanted = [p for p in model.parameters if p.trainable]
         left = [p for p in wanted if p.in_optimizer is False and not p.moved and p.gradient_norm]
         remedy = "Make the optimizer last, after the model has its final layers and device: `optimizer = ...(model.parameters(), lr=...)`."
@@ -283,6 +278,19 @@ class OtherWeights(Check):
                                    "that the model does not have: layers were replaced after it was made.",
                            remedy=remedy, site=site, evidence=[f"Left out, with gradients that nobody uses: {names}"])
         return None
+
+    @staticmethod
+    def _later(seen: Observation, later: LaterFacts) -> Finding:
+        """A later training, of another model or after new layers, goes on with an optimizer from before."""
+        since = f"From its step {later.step} on, the optimizer" if later.step > 1 else "In a later training, the optimizer"
+        holds = f"only {later.held} weights" if later.held else "no weight"
+        return Finding(message=f"{since} holds {holds} of the model that is trained then, and {later.foreign} that get no gradient any "
+                               "more: it was made before the model was.",
+                       remedy="Make a new optimizer wherever a model or a layer is made anew, and after it: "
+                              "`optimizer = ...(model.parameters(), lr=...)`.",
+                       site=later.site or reading.place(seen, "optimizer", "step"),
+                       evidence=["The first training is in order.",
+                                 f"{later.lacking} with gradients that nobody uses: {', '.join(later.left)}"])
 
 
 def _can_be_judged(seen: Observation) -> None:

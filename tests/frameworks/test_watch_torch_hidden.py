@@ -118,9 +118,52 @@ def test_an_optimizer_of_an_earlier_model(tmp_path: Path) -> None:
     found = first(watch(tmp_path, HEAD + FOLDS.replace("AGAIN", "pass")))
     assert found is not None
     assert found[0] == "S405"
-    assert "From step 41 on" in found[1].message
+    assert "From its step 41 on" in found[1].message
     renewed = FOLDS.replace("AGAIN", "optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)")
-    assert watch(tmp_path, HEAD + renewed).starved_later is None
+    assert watch(tmp_path, HEAD + renewed).later is None
+
+
+TRANSFER = """
+class Two(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.Linear(X.shape[1], 32), torch.nn.ReLU())
+        self.head = torch.nn.Linear(32, 3)
+    def forward(self, x):
+        return self.head(self.body(x))
+def fit(model, optimizer, loader, epochs):
+    for epoch in range(epochs):
+        for xb, yb in loader:
+            optimizer.zero_grad()
+            F.cross_entropy(model(xb), yb).backward()
+            optimizer.step()
+        with torch.no_grad():
+            print((model(X).argmax(1) == y).float().mean())
+model = Two()
+fit(model, torch.optim.Adam(model.parameters(), lr=1e-2), train, 5)
+THAW
+FIRST
+SECOND
+fit(model, optimizer, train, 5)
+"""
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_an_optimizer_of_a_later_training(tmp_path: Path, *, frozen: bool) -> None:
+    thaw = "model.body.requires_grad_(False)" if frozen else ""
+    made = "optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=1e-2)"
+    new = "model.head = torch.nn.Linear(32, 3)"
+    early = HEAD + TRANSFER.replace("THAW", thaw).replace("FIRST", made).replace("SECOND", new)
+    found = first(watch(tmp_path, early))
+    assert found is not None
+    assert found[0] == "S405"
+    assert ("no weight of the model" in found[1].message) == frozen
+    assert found[1].site is not None
+    assert found[1].site.source == made
+    late = HEAD + TRANSFER.replace("THAW", thaw).replace("FIRST", new).replace("SECOND", made)
+    seen = watch(tmp_path, late)
+    assert seen.later is None
+    assert first(seen) is None
 
 
 WARM = """

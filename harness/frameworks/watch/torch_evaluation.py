@@ -34,6 +34,7 @@ class Evaluations:
         self._inside = False
         self.listening = False  # also while probes run
         self._evaluated_after_training = False
+        self._ends_at: float | None = None
         self._trained: set[tuple[Any, ...]] = set()
         self._training_frames: set[Place] = set()
 
@@ -42,10 +43,17 @@ class Evaluations:
         session.when_imported("evaluate.module", self._hook_evaluate)
         session.when_imported("sklearn.metrics", self._hook_sklearn)
 
+    @property
+    def over(self) -> bool:
+        """An evaluation has been seen after all steps: those that follow come from training that was cut short."""
+        return self._ends_at is not None
+
     # Forwards
 
     def trained(self, calls: list[RootCall]) -> None:
         """Forwards that a backward pass follows."""
+        if self.over:
+            return
         for call in calls:
             self._seen.training_forwards += 1
             self._seen.training_in_eval_mode += not call.training and any(weight.requires_grad for weight in call.module.parameters())
@@ -56,7 +64,7 @@ class Evaluations:
     def forward(self, call: RootCall) -> None:
         """A forward that no backward pass follows."""
         watch = self._watch
-        if not watch.steps.backwards and not watch.evaluating and call.grad:
+        if self.over or (not watch.steps.backwards and not watch.evaluating and call.grad):
             return  # before any training it may be a trial
         held_out = bool(watch.evaluating or self._held_out(call))
         stochastic = watch.seen.model is not None and watch.seen.model.stochastic
@@ -108,9 +116,12 @@ class Evaluations:
         self._watch.decisions.over()
 
     def may_end(self) -> None:
-        """All steps were watched and a training pass begins again. Raises `Enough` where an evaluation has been seen."""
+        """All steps were watched and a training pass begins again. Raises `Enough` some time after an evaluation has been seen."""
         session = self._watch.session
-        if self._evaluated_after_training:
+        if self._evaluated_after_training and not self.over:
+            self._flush()
+            self._ends_at = session.watched_seconds + session.budget.further_seconds
+        if self._watch.seen.later is not None or (self._ends_at is not None and session.watched_seconds > self._ends_at):
             session.enough("enough steps")
 
     def _flush(self) -> None:
@@ -148,7 +159,7 @@ class Evaluations:
 
     def _watched(self, call: Any, name: str, predictions: Any, references: Any) -> Any:
         session = self._watch.session
-        if self._inside or not (session.active or self.listening):
+        if self._inside or self.over or not (session.active or self.listening):
             return call()
         self._inside = True
         try:

@@ -17,7 +17,6 @@ _MEASURED = 30
 _SAMPLE = 4096
 _SAMPLED = 8
 _LABELS = 256
-_STARVED = 20
 _UNSTEPPED = 400
 
 
@@ -28,7 +27,6 @@ class Optimizer:
     optimizer: Any
     place: Place | None
     steps: int = 0
-    starved: int = 0
     backwards: int = 0
     zeroed: Any = None
     losses: list[Any] = field(default_factory=list)
@@ -245,7 +243,7 @@ class Steps:
         if "step" not in watch.seen.sites:
             watch.session.site("step")
         known = self._known(optimizer)
-        if not any(known is other for other in self.stepping):
+        if watch.in_full and not any(known is other for other in self.stepping):
             self.stepping.append(known)
         if self.main is None:
             self.main = known
@@ -254,18 +252,10 @@ class Steps:
             watch.models.before_first_step(known)
         if known is self.main and self.steps < _MEASURED:
             known.before = self._samples(known)
-        if known is self.main and not watch.in_full:
-            self._starves(known)
+        watch.phases.about_to_step(known)
         if known is self.main and watch.in_full:
             known.norm = self.norm_of_gradients(known.weights())
             watch.models.about_to_step(known.norm)
-
-    def _starves(self, known: Optimizer) -> None:
-        """Whether losses go backward, later in the script, and none of them reaches a weight of the optimizer."""
-        reached = not known.backwards or any(weight.grad is not None for weight in known.weights())
-        known.starved = 0 if reached else known.starved + 1
-        if known.starved == _STARVED and self._watch.seen.starved_later is None:
-            self._watch.seen.starved_later = known.steps + 2 - _STARVED
 
     def _describe(self, known: Optimizer) -> None:
         group = known.optimizer.param_groups[0]

@@ -10,6 +10,7 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_calls import Calls, RootCall
+from harness.frameworks.watch.torch_collation import Collation
 from harness.frameworks.watch.torch_data import Data
 from harness.frameworks.watch.torch_decisions import Decisions
 from harness.frameworks.watch.torch_draws import Draws
@@ -20,6 +21,7 @@ from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
 from harness.frameworks.watch.torch_pairs import Pairs
+from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
@@ -51,9 +53,10 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
+        self.phases = Phases(self)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        for part in (self.draws, Schedules(self), self.files, self.pairs, self.calls, self.data, self.losses, self.steps, self.evaluations,
-                     self.trainers, self.models, self.tape):
+        for part in (self.draws, Schedules(self), Collation(self), self.files, self.pairs, self.calls, self.data, self.losses, self.steps,
+                     self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:
@@ -109,6 +112,7 @@ class TorchWatcher:
         self.data.trained_on()
         self.evaluations.training_resumes()
         calls = self._take_training_calls()
+        self.phases.trained([call.module for call in calls])
         self.evaluations.trained(calls)
         for call in calls:
             if not any(call.module is root for root in self.roots):

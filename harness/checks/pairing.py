@@ -1,0 +1,43 @@
+"""Inputs and labels that were seen to part on their way to the model: two sources, or a collator that moves one of them."""
+
+from __future__ import annotations
+
+from harness.checks import reading
+from harness.checks.base import Finding
+from harness.checks.observation import ApartFacts, CollationFacts, Observation
+
+_ASTRAY = 0.2
+
+
+def finding(seen: Observation) -> Finding | None:
+    """What parts inputs from their labels, where that was seen; None where nothing was."""
+    if seen.apart is not None and seen.apart.steps and not seen.apart.same:
+        return _apart(seen.apart)
+    if seen.collation is not None and seen.collation.astray > _ASTRAY * seen.collation.rows:
+        return _collated(seen, seen.collation)
+    return None
+
+
+def _apart(apart: ApartFacts) -> Finding:
+    """What two sources that are shuffled each for itself lead to."""
+    evidence = [f"steps in which both delivered the same rows: {apart.same} of {apart.steps}"] if apart.example else []
+    if apart.example is not None:
+        evidence.append("first rows of a step: inputs {}, targets {}".format(*(", ".join(map(str, rows)) for rows in apart.example)))
+    return Finding(
+        message="Inputs and targets come from two sources, each shuffled for itself, so that no input meets its own target.",
+        remedy="Put both into one dataset before anything is shuffled (`TensorDataset(inputs, targets)` and one loader; in tf.data "
+               "`Dataset.zip((inputs, targets)).shuffle(...)`): then whole rows move.",
+        site=apart.targets or apart.inputs, evidence=evidence)
+
+
+def _collated(seen: Observation, collation: CollationFacts) -> Finding:
+    """What a collator does that moves rows without their labels."""
+    evidence = [f"rows that were compared before and after the collator: {collation.rows}; beside another row's label: {collation.astray}"]
+    if collation.scattered:
+        evidence.append(f"rows of a batch that hold parts of several rows of the dataset: {collation.scattered}")
+    return Finding(
+        message=f"The collator mixes rows up: {100 * collation.astray / collation.rows:.0f} % of the rows that it returns stand beside a "
+                "label that is not theirs.",
+        remedy="Whatever reorders rows has to reorder their labels with them (`order = ...; inputs, labels = inputs[order], "
+               "labels[order]`), and what was laid out row by row is reshaped back with the rows first: `.view(rows, choices, -1)`.",
+        site=reading.place(seen, "collator", "loader"), evidence=evidence)

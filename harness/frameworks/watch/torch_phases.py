@@ -1,0 +1,71 @@
+"""Trainings after the watched one: whether what goes backward there still reaches the weights of the optimizer that steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import LaterFacts
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_steps import Optimizer
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_TELLING = 3
+_NAMES = 6
+
+
+@dataclass
+class _Late:
+    """An optimizer that steps in a later training. `steps`: of it until then; `others`: of the other optimizers, by id."""
+
+    steps: int
+    others: dict[int, int]
+    apart: int = 0
+
+
+class Phases:
+    """Told by `Steps` and the watcher once all steps are watched that are watched in full."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._modules: list[Any] = []
+        self._late: dict[int, _Late] = {}
+
+    def trained(self, modules: list[Any]) -> None:
+        """A loss goes backward through these models."""
+        if modules and not self._watch.in_full:
+            self._modules = modules
+
+    def about_to_step(self, known: Optimizer) -> None:
+        """Judge one step: does the optimizer hold weights that no model has, where the model's own get gradients that nobody uses?"""
+        if self._watch.in_full or self._watch.seen.later is not None or not known.backwards:
+            return
+        late = self._late.get(id(known))
+        if late is None:
+            everyone = self._watch.steps.known_optimizers()
+            late = self._late[id(known)] = _Late(known.steps, {id(other): other.steps for other in everyone})
+        own = known.weights()
+        if known.steps - late.steps >= _TELLING and all(weight.grad is not None for weight in own):
+            late.apart = 0
+            return
+        used = {id(weight) for module in self._modules for weight in module.parameters()}
+        foreign = [weight for weight in own if id(weight) not in used and not self._fed(weight)]
+        left = self._left(late, known) if foreign else []
+        late.apart = late.apart + 1 if left else 0
+        if late.apart == _TELLING:
+            self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
+                                                left=left[:_NAMES], lacking=len(left), site=site(known.place))
+
+    def _left(self, late: _Late, known: Optimizer) -> list[str]:
+        """Weights that get gradients and are in no optimizer that steps in this training."""
+        stepping = [other for other in self._watch.steps.known_optimizers()
+                    if other is known or other.steps > late.others.get(id(other), 0)]
+        taken = {id(weight) for other in stepping for weight in other.weights()}
+        return [name for module in self._modules for name, weight in module.named_parameters()
+                if id(weight) not in taken and weight.requires_grad and self._fed(weight)]
+
+    def _fed(self, weight: Any) -> bool:
+        """Whether a weight has a gradient, and not only zeros, as far as that can be read without waiting for a device."""
+        return weight.grad is not None and (not self._watch.on_cpu(weight.grad) or bool(weight.grad.any()))

@@ -1,0 +1,80 @@
+"""Collators that move rows without their labels, and those that only look like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks import pairing
+from tests.frameworks.watching import watch
+
+pytest.importorskip("torch")
+
+HEAD = """
+import random
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+torch.manual_seed(0)
+rng = random.Random(0)
+ROWS = []
+for _ in range(160):
+    label = rng.randrange(3)
+    ROWS.append(([1 + label * 20 + rng.randrange(20) for _ in range(rng.randint(4, 9))], label + 1))
+class Rows:
+    def __len__(self): return len(ROWS)
+    def __getitem__(self, i): return {"ids": torch.tensor(ROWS[i][0]), "label": ROWS[i][1]}
+COLLATOR
+model = nn.Sequential(nn.EmbeddingBag(64, 16, padding_idx=0), nn.Linear(16, 4))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for batch in DataLoader(Rows(), batch_size=16, shuffle=True, collate_fn=collate):
+    loss = F.cross_entropy(model(batch["ids"]), batch["labels"])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+SORTED = """
+def collate(rows):
+    ids = sorted((row["ids"] for row in rows), key=len, reverse=True)
+    return {"ids": pad_sequence(ids, batch_first=True), "labels": torch.tensor([row["label"] for row in rows])}
+"""
+MIXED = """
+class Collate:
+    def __call__(self, rows):
+        ids = pad_sequence([row["ids"] for row in rows], batch_first=True)
+        return {"ids": ids.T.reshape(len(rows), -1), "labels": torch.tensor([row["label"] for row in rows])}
+collate = Collate()
+"""
+HEALTHY = ["""
+def collate(rows):
+    rows = sorted(rows, key=lambda row: len(row["ids"]))
+    return {"ids": pad_sequence([row["ids"] for row in rows], batch_first=True), "labels": torch.tensor([row["label"] for row in rows])}
+""", """
+def collate(rows):
+    return {"ids": pad_sequence([row["ids"].flip(0) for row in rows], batch_first=True),
+            "labels": torch.tensor([row["label"] - 1 for row in rows])}
+""", """
+def collate(rows):
+    ids = pad_sequence([row["ids"][:3] for row in rows], batch_first=True)
+    return {"ids": ids[torch.randperm(len(rows))] * 0 + ids, "labels": torch.tensor([row["label"] for row in rows])}
+"""]
+
+
+@pytest.mark.parametrize(("collator", "scattered", "line"), [(SORTED, False, "def collate"), (MIXED, True, "def __call__")])
+def test_rows_beside_labels_of_others(tmp_path: Path, collator: str, line: str, *, scattered: bool) -> None:
+    seen = watch(tmp_path, HEAD.replace("COLLATOR", collator))
+    assert seen.collation is not None
+    assert seen.collation.astray > 0.3 * seen.collation.rows
+    assert (seen.collation.scattered > 0) == scattered
+    found = pairing.finding(seen)
+    assert found is not None
+    assert found.site is not None
+    assert line in found.site.source
+
+
+@pytest.mark.parametrize("collator", HEALTHY)
+def test_rows_that_keep_their_labels(tmp_path: Path, collator: str) -> None:
+    seen = watch(tmp_path, HEAD.replace("COLLATOR", collator))
+    assert seen.collation is None or not seen.collation.astray
+    assert pairing.finding(seen) is None
