@@ -9,6 +9,7 @@ from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import BatchFacts, ExceptionFacts, Observation
+from harness.checks.probe_facts import PaddingFacts
 from harness.checks.tensor_facts import Site
 
 _EXPECTED = r"expected sequence of length (?P<a>\d+) at dim \d+ \(got (?P<b>\d+)\)"
@@ -113,6 +114,10 @@ _MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Blo
                               r"Flaubert|XLNet|CTRL|TransfoXL")
 
 
+# What is left of the distance between rows where padding has drowned it.
+_DROWNED = 0.05
+
+
 class AttentionMask(Check):
     """Padding reaches the model without an attention mask, so it reads the filler as text.
 
@@ -134,6 +139,9 @@ class AttentionMask(Check):
                 remedy="Pass the mask through your `forward`: `self.encoder(input_ids=ids, attention_mask=(ids != pad_token_id).long())`.",
                 site=inner.site or reading.place(seen, "forward"),
                 evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
+        padding = seen.probes.padding
+        if padding is not None and padding.spread < _DROWNED * padding.spread_without and not reading.script_learns(seen):
+            return self._drowned(seen, padding)
         known = [batch for batch in seen.batches if batch.has_padding is not None]
         if not known:
             raise NotJudged("no batch of token ids whose padding token is known was seen")
@@ -155,6 +163,18 @@ class AttentionMask(Check):
         if not seen.model.pretrained and not re.search(r"For[A-Z]\w+$|Model$", seen.model.kind):
             raise NotJudged("a model of the script's own may make its mask from the ids")
         return self._finding(seen, bare or unmasked, len(padded), dropped=bool(bare))
+
+    @staticmethod
+    def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
+        """Rows whose padding a recurrent layer reads last."""
+        return Finding(
+            message=f"A recurrent layer reads the padding as text: rows of at most {padding.longest} tokens are filled up to "
+                    f"{padding.width}, and after all that filler every row ends in the same state.",
+            remedy="Pack the rows, `pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)`, or read each row's output "
+                   "at its last real token; and pad to the longest row of a batch, not to a fixed length.",
+            site=padding.site or reading.place(seen, "forward"),
+            evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
+                      f"standard deviation between the rows' outputs: {padding.spread:.2g}; without padding {padding.spread_without:.2g}"])
 
     @staticmethod
     def _finding(seen: Observation, batches: list[BatchFacts], padded: int, *, dropped: bool) -> Finding:

@@ -107,8 +107,8 @@ class ImbalancedLabels(Check):
     code: ClassVar[str] = "D105"
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
-        "D104", "D106", "D107", "D108", "F104", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307", "S401", "S402",
-        "S405")
+        "D104", "D106", "D107", "D108", "F104", "F105", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307", "S401",
+        "S402", "S405")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from label counts and from what the last evaluation of a finished training predicted."""
@@ -167,7 +167,7 @@ class UninformativeLabels(Check):
     code: ClassVar[str] = "D106"
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
-        "D101", "D102", "D103", "D104", "D107", "D108", "B102", "F104", "L201", "L203", "L205", "L206", "L209", "L210", "G301",
+        "D101", "D102", "D103", "D104", "D107", "D108", "B102", "F104", "F105", "L201", "L203", "L205", "L206", "L209", "L210", "G301",
         "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405")
 
     def check(self, seen: Observation) -> Finding | None:

@@ -1,11 +1,11 @@
-"""Whether the model's input reaches its output."""
+"""Whether the model's input reaches its output, row by row."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import gradient_flow, reading
+from harness.checks import gradient_flow, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
@@ -20,7 +20,7 @@ class InputMatters(Check):
 
     code: ClassVar[str] = "F104"
     stage: ClassVar[Stage] = "forward"
-    requires: ClassVar[tuple[str, ...]] = ("D103", "G307", "L209", "L210")
+    requires: ClassVar[tuple[str, ...]] = ("B102", "D103", "G307", "L209", "L210")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the probe that exchanges inputs between rows."""
@@ -46,3 +46,45 @@ class InputMatters(Check):
                    "variable that is overwritten, a softmax or norm over an axis of size 1, a factor that is 0, the wrong variable "
                    "returned).",
             site=reading.place(seen, "output", "model"), evidence=evidence)
+
+
+# Rounding, and the ranges that quantised layers measure over a whole batch, stay far below this share of the rows' distance.
+_MIXED = 0.1
+
+
+class RowsApart(Check):
+    """Rows of one batch influence each other inside the model.
+
+    The other rows of a batch are exchanged, and the output of the row that stayed changes; or the batch is moved by one row, and the
+    outputs do not just move with it. Axes were taken for one another: `view` where `permute` was meant, or a layer that wants the batch
+    second. Source: Karpathy, "A Recipe for Training Neural Networks" (use backprop to chart dependencies).
+    """
+
+    code: ClassVar[str] = "F105"
+    stage: ClassVar[Stage] = "forward"
+    requires: ClassVar[tuple[str, ...]] = ("F104", "L209")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges rows that a loader draws at random, so that which rows come together is chance."""
+        rows, model, loader = seen.probes.rows, seen.model, raised.train_loader(seen)
+        if rows is None:
+            raise NotJudged("rows of a batch were not exchanged")
+        if max(rows.influence, rows.order) < _MIXED:
+            return None
+        if loader is None or loader.shuffled is False or reading.several_models(seen):
+            raise NotJudged("the rows of a batch may belong together")
+        batch_second = rows.batch_first is False
+        if rows.order < _MIXED and not batch_second and (reading.script_learns(seen) or (model is not None and model.has_batch_norm)):
+            raise NotJudged("the model compares the rows of a batch with each other, whatever their order: that may be meant")
+        evidence = [f"a row's output moves by {rows.influence:.2f} of the distance between rows when only the other rows are exchanged"]
+        if rows.order >= _MIXED:
+            evidence.append(f"moved by one row, the batch gives outputs that do not just move with it ({rows.order:.2f} of that distance)")
+        inside = f" in {rows.module}" if rows.module else ""
+        if batch_second:
+            remedy = (f"`{rows.module.rpartition(' ')[2]}` takes the batch as its second axis unless it is built with `batch_first=True`: "
+                      "build it so, or give it `x.transpose(0, 1)`.")
+        else:
+            remedy = ("Exchange axes with `permute` or `transpose`; `view` and `reshape` only cut the same numbers into other pieces, and "
+                      "there the batch must stay the first axis: `x.view(x.size(0), ...)`.")
+        return Finding(message=f"Rows of one batch are mixed{inside}: the answer for a row depends on which rows happen to come with it.",
+                       remedy=remedy, site=rows.site or reading.place(seen, "forward", "model"), evidence=evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.checks.tensor_facts import Facts
+from harness.checks.tensor_facts import Facts, Site
 
 
 class CurveFacts(Facts):
@@ -19,6 +19,34 @@ class CurveFacts(Facts):
     accuracy: float | None = None
     start_loss: float | None = None
     final_loss: float | None = None
+
+
+class RowFacts(Facts):
+    """What a row's output owes to the other rows of its batch, in evaluation mode, in units of how far rows' outputs lie apart.
+
+    `influence`: change where only the other rows are exchanged. `order`: change of all rows, beyond their moving, where the whole batch is
+    moved by one. `module`: `name: Kind` of what mixes them, `site` where it is called; `batch_first`: as that module is set.
+    """
+
+    influence: float = 0.0
+    order: float = 0.0
+    module: str = ""
+    batch_first: bool | None = None
+    site: Site | None = None
+
+
+class PaddingFacts(Facts):
+    """Rows of ids with padding at their end, given to a recurrent layer: `share` of padding in a batch that is `width` long, its `longest`
+    row without it; `spread`: standard deviation between the rows' outputs, `spread_without`: the same where the batch is cut to the length
+    of its shortest row.
+    """
+
+    share: float
+    longest: int
+    width: int
+    spread: float
+    spread_without: float
+    site: Site | None = None
 
 
 class CarryFacts(Facts):
@@ -71,6 +99,8 @@ class ProbeFacts(Facts):
     train_standardised: CurveFacts | None = None
     fits_batch_size: int | None = None
     carry: CarryFacts | None = None
+    rows: RowFacts | None = None
+    padding: PaddingFacts | None = None
     skipped: dict[str, str] = {}
     overfit_rows: int = 0
     evaluation_values: dict[str, float] = {}

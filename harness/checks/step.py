@@ -13,8 +13,8 @@ from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
 # What keeps a loss up and is no matter of the rate.
-_CAUSES = ("L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306", "G307",
-           "G308", "S403", "S404", "S405")
+_CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",
+           "G307", "G308", "S403", "S404", "S405")
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
 
 

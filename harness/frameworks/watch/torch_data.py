@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _BATCHES = 4
+_FIRST = 4
 _ORDERED = 4096
 _KEPT_BYTES = 32 << 20
 
@@ -138,7 +139,7 @@ class Data:
         Evaluation loaders are never cut: what a script does with all of its predictions may need all of them.
         """
         watch = self._watch
-        if watch.in_full or known is not self.training_loader or watch.trainers.training or known.since < 1:
+        if watch.in_full or known.role != "train" or watch.trainers.training or known.since < 1 or known.batches < _FIRST:
             return False
         self._watch.evaluations.may_end()
         if watch.seen.truncated_at is None:
@@ -150,7 +151,7 @@ class Data:
         known.since += 1
         self.current, self.batch = known, batch
         self._watch.pairs.came(known, batch)
-        if known is not self.training_loader and self._watch.steps.steps:
+        if known.role != "train" and self._watch.steps.steps:
             self._watch.tape.clear()
         self.batch_labels = None
         found = torch_batches.labels_in(batch)
@@ -185,14 +186,20 @@ class Data:
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
             seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
 
+    def trains(self, loader: Loader) -> None:
+        """A loss goes backward that a model made of this loader's batch."""
+        if not self._watch.evaluating:
+            self.training_loader = self.training_loader or loader
+            loader.role = "train"
+
     def trained_on(self) -> None:
-        """A loss goes backward: the loader whose batch came last is the training loader."""
-        current = self.current
-        if current is None or self._watch.evaluating:
+        """A loss goes backward: keep the rows it was made of. Where nothing else tells, the loader whose batch came last trains."""
+        if self.current is None or self._watch.evaluating:
             return
         if self.training_loader is None:
-            self.training_loader = current
-        current.role = "train"
+            self.trains(self.current)
+        if self.current.role != "train":
+            return
         self.trained_rows += self.batch_labels or []
         if self.batch_labels is not None and self._kept < _KEPT_BYTES:
             self._keep(self.batch, self.batch_labels)

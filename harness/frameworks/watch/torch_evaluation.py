@@ -86,7 +86,7 @@ class Evaluations:
     def _held_out(self, call: RootCall) -> bool:
         """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""
         if call.loader is not None:
-            return call.loader is not self._watch.data.training_loader
+            return bool(call.loader.role != "train")
         alone = len(self._watch.roots) == 1 and call.module is self._watch.roots[0] and not call.grad
         return alone and _inputs(call) not in self._trained
 

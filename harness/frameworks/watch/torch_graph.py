@@ -103,3 +103,19 @@ def reached(loss: Any, limit: int = 60_000) -> tuple[list[Any], int]:
             variables.append(variable)
         stack.extend(inner for inner, _ in node.next_functions)
     return variables, len(seen)
+
+
+def leads_to(loss: Any, tensors: list[Any], limit: int = 5000) -> bool:
+    """Whether a loss was computed from any of these tensors, as far as the first `limit` nodes of its graph tell."""
+    wanted = {tensor.grad_fn for tensor in tensors if tensor.grad_fn is not None}
+    seen: set[Any] = set()
+    queue = deque([loss.grad_fn])
+    while queue and wanted and len(seen) < limit:
+        node = queue.popleft()
+        if node is None or node in seen:
+            continue
+        if node in wanted:
+            return True
+        seen.add(node)
+        queue += [below for below, _ in node.next_functions]
+    return False

@@ -114,6 +114,7 @@ class Probes(Rounds[Step]):
         backend, replay = cast("TorchBackend", fits.backend), steps[0][0]
         self._repeat_in_training = backend.repeat_in_training
         self._watch.session.safely("the output's place", self._output_place, replay)
+        self._watch.session.safely("rows of a batch", backend.neighbours, replay, self._watch.session.sites, self.facts)
         weights = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
         if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in weights):
             place = backend.cut(replay, self._watch.session.sites)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import torch_divergence
+from harness.frameworks.watch import torch_divergence, torch_graph, trees
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
@@ -109,9 +109,9 @@ class TorchWatcher:
         self.seen.framework = "torch"
         if "backward" not in self.seen.sites:
             self._remember("backward", self.session.sites.here())
+        calls = self._take_training_calls(loss)
         self.data.trained_on()
         self.evaluations.training_resumes()
-        calls = self._take_training_calls()
         self.phases.trained([call.module for call in calls])
         self.evaluations.trained(calls)
         for call in calls:
@@ -131,10 +131,17 @@ class TorchWatcher:
             self._remember("cut", site(self.tape.cuts[-1]))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
 
-    def _take_training_calls(self) -> list[RootCall]:
-        """The forwards that may have led to this loss; those on another loader's batches were evaluation without `no_grad`."""
-        training = self.data.training_loader
-        calls = [call for call in self.pending if training is None or call.loader is None or call.loader is training]
+    def _take_training_calls(self, loss: Any) -> list[RootCall]:
+        """The forwards that may have led to this loss; others on another loader's batches were evaluation without `no_grad`.
+
+        A loader that was not trained on yet may begin another training, or go beside the first: then its forwards lead to the loss.
+        """
+        first = self.data.training_loader is None
+        new = [call for call in self.pending if call.loader is not None and call.loader.role != "train"]
+        for call in new:
+            if torch_graph.leads_to(loss, trees.leaves(call.output, self.torch.is_tensor)):
+                self.data.trains(call.loader)
+        calls = [call for call in self.pending if first or call.loader is None or call.loader.role == "train"]
         for call in self.pending:
             if not any(call is taken for taken in calls):
                 self.evaluations.forward(call)
