@@ -131,6 +131,8 @@ class GraphCut(Check):
             return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
                            remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[_names(without)])
         cut = [p for p in without if p.used and p.in_optimizer]
+        if cut and "recomputed" in seen.sites:
+            return self._recomputed(seen, cut, len(wanted))
         if not cut or (seen.model.pretrained and not self._meant(seen, cut)):
             return None  # unused layers have no gradient, and a pretrained part may be meant to stay as it is
         return Finding(
@@ -138,6 +140,15 @@ class GraphCut(Check):
             remedy=f"{self._REMEDY} If that part is frozen on purpose, say so: `requires_grad_(False)`.",
             site=reading.place(seen, "cut", "model", "loss"), evidence=[_names(cut)])
 
+    @staticmethod
+    def _recomputed(seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding:
+        """Blocks under reentrant checkpointing whose inputs have no gradient, because what lies before them is frozen."""
+        return Finding(
+            message=f"{len(cut)} of {wanted} weights get no gradient: their blocks are recomputed in the backward pass (gradient "
+                    "checkpointing), and nothing that goes into the first of them has a gradient, so that autograd leaves them out.",
+            remedy="Ask for the other kind, `gradient_checkpointing_kwargs={\"use_reentrant\": False}` (in a forward of your own "
+                   "`checkpoint(..., use_reentrant=False)`); or, with frozen embeddings, call `model.enable_input_require_grads()`.",
+            site=reading.place(seen, "training_arguments.gradient_checkpointing", "recomputed", "model"), evidence=[_names(cut)])
 
     @staticmethod
     def _meant(seen: Observation, cut: list[ParameterFacts]) -> bool:

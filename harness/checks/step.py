@@ -103,7 +103,7 @@ class RateTooLow(Check):
             message=f"The warm-up is longer than the whole training: within its {optimizer.planned_steps} steps the learning rate never "
                     f"gets beyond {optimizer.planned_peak:.2g} of the one that was set.",
             remedy=f"Warm up for a small part of the training, at most {max(1, (optimizer.planned_steps or 0) // 10)} steps here.",
-            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"), evidence=_losses(seen))
+            site=_schedule_site(seen, "warmup_steps", "warmup_ratio"), evidence=_losses(seen))
 
     @staticmethod
     def _used_up(seen: Observation) -> Finding | None:
@@ -119,7 +119,7 @@ class RateTooLow(Check):
         return Finding(
             message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up before the model has learnt anything.",
             remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
-            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "compile", "step"),
+            site=_schedule_site(seen, "max_steps", "lr_scheduler_type"),
             evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *_losses(seen)])
 
     @staticmethod
@@ -314,8 +314,16 @@ def _rate_site(seen: Observation) -> Site | None:
     """Where the rate was given: a Trainer that makes its optimizer itself takes it from its arguments."""
     built = reading.place(seen, "optimizer")
     if seen.trainer and "training_arguments" in seen.sites and (built is None or ".train(" in built.source):
-        return seen.sites["training_arguments"]
+        return reading.place(seen, "training_arguments.learning_rate", "training_arguments")
     return built or reading.place(seen, "compile", "step", "fit")
+
+
+def _schedule_site(seen: Observation, *arguments: str) -> Site | None:
+    """Where a schedule gets its length: a Trainer that makes it takes it from these of its arguments."""
+    made = reading.place(seen, "schedule_made", "schedule")
+    if seen.trainer and (made is None or ".train(" in made.source):
+        return reading.place(seen, *(f"training_arguments.{name}" for name in arguments), "training_arguments") or made
+    return made or reading.place(seen, "optimizer", "compile", "step")
 
 
 def _set_rate(seen: Observation, rate: float) -> str:

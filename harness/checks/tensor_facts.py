@@ -10,12 +10,21 @@ class Facts(msgspec.Struct, kw_only=True):
 
 
 class Site(Facts):
-    """A place in the user's own code: the innermost frame that is no library's."""
+    """A place in the user's own code: the innermost frame that is no library's.
+
+    `cell`: of a notebook, the number of the code cell, counted from 1 as Jupyter does; `line` is within it then.
+    """
 
     file: str
     line: int
     source: str = ""
     function: str = "<module>"
+    cell: int | None = None
+
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        return f"{self.file}:{self.line}" if self.cell is None else f"{self.file}, cell {self.cell}, line {self.line}"
 
 
 class TensorFacts(Facts):

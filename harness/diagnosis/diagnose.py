@@ -51,6 +51,8 @@ def diagnose(subject: Subject, options: Options,
     if seen.exception is not None and any(text in seen.exception.message for text in _ASYNCHRONOUS):
         seen.exception.cpu_rerun = _on_the_cpu(subject, options)
     results = walk(seen)
+    if subject.cells is not None:
+        results = [subject.cells.placed(result, subject.path, subject.shown) for result in results]
     found = conclude(subject.shown, seen, results, keep_observation=options.keep_observation)
     if found.verdict == "found":
         return found

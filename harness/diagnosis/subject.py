@@ -7,11 +7,12 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import script
 from harness.catalog.schema import Value, Variant
+from harness.diagnosis import notebook
 from harness.errors import ScriptError
 from harness.runs.execute import prepare
 
@@ -21,7 +22,8 @@ _CLASSES_OF_TF = re.compile(r"^(TF[A-Z]|create_optimizer|KerasMetricCallback|Pus
 
 @dataclass(frozen=True)
 class Subject:
-    """A script to be watched. `shown` is the name for people, `folder` where it runs, `offline` whether the hub stays shut."""
+    """A script to be watched. `shown` is the name for people, `folder` where it runs, `offline` whether the hub stays shut,
+    `cells` of what was a notebook."""
 
     path: Path
     shown: str
@@ -31,6 +33,7 @@ class Subject:
     folder: Path
     offline: bool
     rerun_on_cpu: dict[str, Value]
+    cells: notebook.Cells | None = None
 
 
 @contextmanager
@@ -54,8 +57,9 @@ def resolve(target: str, argv: Sequence[str], *, variant: Variant, framework: st
     if path.suffix == ".ipynb":
         with tempfile.TemporaryDirectory(prefix="zoo-notebook-") as folder:
             written = Path(folder) / (path.stem + ".py")
-            written.write_text(from_notebook(path), encoding="utf-8")
-            yield _own(written, target, argv, path.resolve().parent)
+            text, cells = notebook.as_script(path)
+            written.write_text(text, encoding="utf-8")
+            yield replace(_own(written, target, argv, notebook.folder_of(path.resolve(), text)), cells=cells)
         return
     yield _own(path.resolve(), target, argv, Path.cwd())
 
@@ -79,21 +83,3 @@ def framework_of(tree: ast.Module) -> str:
     if has_tf:
         return "both" if has_torch else "tensorflow"
     return "torch"
-
-
-def from_notebook(path: Path) -> str:
-    """The code cells of a notebook as one percent script. Magics and shell lines are left out, since only IPython reads them."""
-    import nbformat
-
-    try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-    except Exception as error:  # noqa: BLE001 - nbformat raises many kinds for a file that is no notebook
-        raise ScriptError(f"{path} is no notebook that nbformat can read ({type(error).__name__}); save it again as .ipynb") from None
-    parts = []
-    for cell in notebook.cells:
-        if cell.cell_type != "code" or cell.source.lstrip().startswith("%%"):
-            continue
-        lines = [f"# {line}" if line.lstrip().startswith(("%", "!")) else line for line in cell.source.splitlines()]
-        tags = cell.metadata.get("tags", [])
-        parts.append("\n".join([f"# %% tags={list(tags)!r}" if tags else "# %%", *lines]))
-    return "\n\n".join(parts) + "\n"

@@ -42,7 +42,7 @@ def _markdown_finding(result: Result) -> list[str]:
     assert finding is not None
     lines = [""]
     if finding.site:
-        lines += [f"`{finding.site.file}:{finding.site.line}`", "", _fenced(finding.site.source), ""]
+        lines += [f"`{finding.site.where}`", "", _fenced(finding.site.source), ""]
     lines += [finding.message, ""]
     lines += [f"- {item}" for item in finding.evidence]
     return [*lines, "", "Change:", "", _fenced(finding.remedy)]
@@ -75,7 +75,7 @@ def _html_finding(result: Result) -> str:
     assert finding is not None
     where = ""
     if finding.site:
-        where = (f"<p><code>{html.escape(finding.site.file)}:{finding.site.line}</code></p>"
+        where = (f"<p><code>{html.escape(finding.site.where)}</code></p>"
                  f"<pre><code>{html.escape(finding.site.source)}</code></pre>")
     evidence = "".join(f"<li>{html.escape(item)}</li>" for item in finding.evidence)
     return (f"<h2>{result.code} {html.escape(result.title)}</h2>{where}<p>{html.escape(finding.message)}</p><ul>{evidence}</ul>"

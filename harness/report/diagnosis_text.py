@@ -30,7 +30,7 @@ def render(found: Diagnosis, *, details: bool = False) -> str:
         lines += _finding(found.first)
         for other in found.more:
             where = other.finding.site if other.finding else None
-            place = f" ({where.file}:{where.line})" if where else ""
+            place = f" ({where.where})" if where else ""
             lines += textwrap.wrap(f"also {other.code}: {other.finding.message if other.finding else other.title}{place}", _WIDTH,
                                    initial_indent="  ", subsequent_indent="    ")
     elif found.verdict == "clean":
@@ -50,7 +50,7 @@ def _finding(result: Result) -> list[str]:
     assert finding is not None
     lines = [f"{result.code}  {result.title}"]
     if finding.site:
-        lines += [f"  {finding.site.file}:{finding.site.line}", f"    {finding.site.source}" if finding.site.source else ""]
+        lines += [f"  {finding.site.where}", f"    {finding.site.source}" if finding.site.source else ""]
     lines += ["", *textwrap.wrap(finding.message, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
     if finding.evidence:
         lines += ["", "  Evidence"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import weakref
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LossCall, OptimizerFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, keywords, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -144,16 +142,8 @@ class Compiles:
         """The line of a call's keyword, where a call spans several lines."""
         if found is None:
             return None
-        try:
-            tree = ast.parse(Path(found.file).read_text(encoding="utf-8"))
-        except (OSError, SyntaxError, ValueError):
-            return found
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.lineno <= found.line <= (node.end_lineno or node.lineno):
-                for keyword in node.keywords:
-                    if keyword.arg == name and keyword.value.lineno != found.line:
-                        return site((found.file, keyword.value.lineno, found.function))
-        return found
+        written = keywords((found.file, found.line, found.function)).get(name)
+        return site(written) if written is not None and written[1] != found.line else found
 
     def optimizer(self, model: Any, optimizer: Any) -> OptimizerFacts:
         """Facts of the optimizer that is about to step."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import sys
 import sysconfig
@@ -116,3 +117,16 @@ def site(place: Place | None) -> Site | None:
     if place is None:
         return None
     return Site(file=place[0], line=place[1], source=linecache.getline(place[0], place[1]).strip(), function=place[2])
+
+
+def keywords(place: Place | None) -> dict[str, Place]:
+    """Where each keyword of the calls at a place is written: a call may be longer than a screen. Of nested calls the inner ones count."""
+    if place is None:
+        return {}
+    try:
+        tree = ast.parse("".join(linecache.getlines(place[0])))
+    except SyntaxError:
+        return {}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)]
+    calls.sort(key=lambda node: node.lineno - (node.end_lineno or 0))
+    return {word.arg: (place[0], word.value.lineno, place[2]) for call in calls for word in call.keywords if word.arg}

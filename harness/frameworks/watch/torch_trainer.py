@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import LoaderFacts
 from harness.frameworks.watch import torch_datasets
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_evaluation import numbers
 from harness.frameworks.watch.torch_state import silent
 
@@ -49,12 +49,18 @@ class Trainers:
         def wrap(original: Any) -> Any:
             def __init__(arguments: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
                 if session.active:
-                    session.safely("training arguments", session.site, "training_arguments", session.sites.here(skip=arguments))
+                    session.safely("training arguments", self._arguments, session.sites.place(skip=arguments))
                 original(arguments, *args, **kwargs)
 
             return __init__
 
         session.patches.replace(module.TrainingArguments, "__init__", wrap)
+
+    def _arguments(self, place: Place | None) -> None:
+        session = self._watch.session
+        session.site("training_arguments", site(place))
+        for name, where in keywords(place).items():
+            session.site(f"training_arguments.{name}", site(where))
 
     def _hook_callbacks(self, module: Any) -> None:
         def wrap(original: Any) -> Any:

@@ -10,6 +10,7 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_calls import Calls, RootCall
+from harness.frameworks.watch.torch_checkpointing import Checkpointing
 from harness.frameworks.watch.torch_collation import Collation
 from harness.frameworks.watch.torch_data import Data
 from harness.frameworks.watch.torch_decisions import Decisions
@@ -55,8 +56,8 @@ class TorchWatcher:
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.phases = Phases(self)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        for part in (self.draws, Schedules(self), Collation(self), self.files, self.pairs, self.calls, self.data, self.losses, self.steps,
-                     self.evaluations, self.trainers, self.models, self.tape):
+        for part in (self.draws, Schedules(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
+                     self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:

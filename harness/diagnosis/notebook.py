@@ -1,0 +1,72 @@
+"""A notebook as a script to be watched, and places in that script as places in the notebook."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from harness.checks.base import Result
+from harness.errors import ScriptError
+
+_RELATIVE = re.compile(r"(?!/)[\w.-]+(/[\w.-]+)+/?|[\w-]+\.\w{1,8}")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The code cells of a notebook in its script: number (from 1) and first line of each, in order."""
+
+    starts: tuple[tuple[int, int], ...]
+
+    def placed(self, result: Result, script: Path, shown: str) -> Result:
+        """A result whose place is in the notebook `shown`, where it was in its `script`."""
+        finding = result.finding
+        if finding is None or finding.site is None or finding.site.file != str(script):
+            return result
+        number, first = max((start for start in self.starts if start[1] <= finding.site.line), default=(1, 1))
+        site = msgspec.structs.replace(finding.site, file=shown, cell=number, line=finding.site.line - first + 1)
+        return msgspec.structs.replace(result, finding=msgspec.structs.replace(finding, site=site))
+
+
+def as_script(path: Path) -> tuple[str, Cells]:
+    """The code cells of a notebook as one percent script. Magics and shell lines are left out, since only IPython reads them.
+
+    Raises `ScriptError` for what is no notebook.
+    """
+    import nbformat
+
+    try:
+        found = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    except Exception as error:  # noqa: BLE001 - nbformat raises many kinds for a file that is no notebook
+        raise ScriptError(f"{path} is no notebook that nbformat can read ({type(error).__name__}); save it again as .ipynb") from None
+    lines: list[str] = []
+    starts: list[tuple[int, int]] = []
+    for number, cell in enumerate((cell for cell in found.cells if cell.cell_type == "code"), start=1):
+        if cell.source.lstrip().startswith("%%"):
+            continue
+        tags = cell.metadata.get("tags", [])
+        lines.append(f"# %% tags={list(tags)!r}" if tags else "# %%")
+        starts.append((number, len(lines) + 1))
+        lines += [f"# {line}" if line.lstrip().startswith(("%", "!")) else line for line in cell.source.splitlines()]
+        lines.append("")
+    return "\n".join(lines) + "\n", Cells(tuple(starts))
+
+
+def folder_of(path: Path, text: str) -> Path:
+    """Where a notebook with this code runs: in its own folder, as in Jupyter; in the current one, as papermill does, if more of the files
+    that it names are there.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return path.parent
+    named = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+             and _RELATIVE.fullmatch(node.value)}
+
+    def there(folder: Path) -> int:
+        return sum((folder / name).exists() for name in named)
+
+    return max((path.parent, Path.cwd()), key=there)
