@@ -55,7 +55,7 @@ _MIXED = 0.1
 class RowsApart(Check):
     """Rows of one batch influence each other inside the model.
 
-    The other rows of a batch are exchanged, and the output of the row that stayed changes; or the batch is moved by one row, and the
+    The other rows of a batch are replaced, and the output of the row that stayed changes; or the batch is moved by one row, and the
     outputs do not just move with it. Axes were taken for one another: `view` where `permute` was meant, or a layer that wants the batch
     second. Source: Karpathy, "A Recipe for Training Neural Networks" (use backprop to chart dependencies).
     """
@@ -76,7 +76,7 @@ class RowsApart(Check):
         batch_second = rows.batch_first is False
         if rows.order < _MIXED and not batch_second and (reading.script_learns(seen) or (model is not None and model.has_batch_norm)):
             raise NotJudged("the model compares the rows of a batch with each other, whatever their order: that may be meant")
-        evidence = [f"a row's output moves by {rows.influence:.2f} of the distance between rows when only the other rows are exchanged"]
+        evidence = [f"a row's output moves by {rows.influence:.2f} of the distance between rows when only the other rows are replaced"]
         if rows.order >= _MIXED:
             evidence.append(f"moved by one row, the batch gives outputs that do not just move with it ({rows.order:.2f} of that distance)")
         inside = f" in {rows.module}" if rows.module else ""

@@ -24,7 +24,7 @@ class CurveFacts(Facts):
 class RowFacts(Facts):
     """What a row's output owes to the other rows of its batch, in evaluation mode, in units of how far rows' outputs lie apart.
 
-    `influence`: change where only the other rows are exchanged. `order`: change of all rows, beyond their moving, where the whole batch is
+    `influence`: change where only the other rows are replaced. `order`: change of all rows, beyond their moving, where the whole batch is
     moved by one. `module`: `name: Kind` of what mixes them, `site` where it is called; `batch_first`: as that module is set.
     """
 

@@ -1,18 +1,18 @@
-"""F101 to F104, on observations made by hand; what libraries raise is in test_recorded.py."""
+"""F101 to F105, on observations made by hand; what libraries raise is in test_recorded.py."""
 
 from __future__ import annotations
 
 import pytest
 
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import ProbeFacts
+from harness.checks.probe_facts import ProbeFacts, RowFacts
 from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import error, finding, healthy, ids, judge, steps
 
 OUTSIDE = "index out of range in self"
 
 
-@pytest.mark.parametrize("code", ["F101", "F102", "F103", "F104"])
+@pytest.mark.parametrize("code", ["F101", "F102", "F103", "F104", "F105"])
 def test_silent_on_a_healthy_run(code: str) -> None:
     assert judge(code, healthy()) != "found"
     assert judge(code, Observation()) not in {"found", "clean"}
@@ -90,3 +90,23 @@ def test_input_that_matters_or_unclear(change: str) -> None:
     else:
         seen.probes.input_matters = None
     assert judge("F104", seen) != "found"
+
+
+def mixed(**fields: object) -> Observation:
+    seen = healthy()
+    seen.probes.rows = RowFacts(**{"influence": 0.5, "order": 0.4, "module": "gru: GRU", "batch_first": False, **fields})
+    for loader in seen.loaders:
+        loader.shuffled = True
+    return seen
+
+
+def test_rows_that_are_mixed() -> None:
+    assert "batch_first=True" in finding("F105", mixed()).remedy
+    assert "permute" in finding("F105", mixed(batch_first=None, module="")).remedy
+    assert judge("F105", mixed(order=0.0)) == "found"
+    assert "may be meant" in judge("F105", mixed(order=0.0, batch_first=None))
+    assert judge("F105", mixed(order=0.01, influence=0.01)) == "clean"
+    together = mixed()
+    for loader in together.loaders:
+        loader.shuffled = False
+    assert "may belong together" in judge("F105", together)

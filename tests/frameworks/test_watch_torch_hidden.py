@@ -343,3 +343,75 @@ def test_how_much_a_latent_number_weighs(tmp_path: Path, loss: str, weight: floa
     assert len(seen.divergence) > 3
     found = first(seen)
     assert (found is not None and found[0] == "L207") is (weight == 160.0)
+
+
+RECOMPUTED = """
+from torch.utils.checkpoint import checkpoint
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.head = nn.Linear(10, 32), nn.Linear(32, 32), nn.Linear(32, 2)
+        self.first.requires_grad_(False)
+    def forward(self, x):
+        h = torch.relu(self.first(x))
+        h = checkpoint(self.second, h, use_reentrant=WHICH)
+        return self.head(torch.relu(h))
+model = Deep()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for epoch in range(2):
+    for xb, yb in train:
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.filterwarnings("ignore:None of the inputs")
+def test_blocks_that_are_recomputed_without_a_gradient(tmp_path: Path) -> None:
+    found = first(watch(tmp_path, HEAD + RECOMPUTED.replace("WHICH", "True")))
+    assert found is not None
+    assert found[0] == "G302"
+    assert "2 of 4 weights" in found[1].message
+    assert found[1].site is not None
+    assert found[1].site.source.startswith("h = checkpoint(")
+    assert "use_reentrant" in found[1].remedy
+    assert first(watch(tmp_path, HEAD + RECOMPUTED.replace("WHICH", "False"))) is None
+
+
+TWICE = """
+class Half(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Dropout(0.2)), nn.Linear(32, 10)
+    def forward(self, x):
+        return self.head(self.body(x))
+model = Half()
+optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+for epoch in range(4):
+    for xb, _ in DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True):
+        loss = F.mse_loss(model(xb), xb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+model.head = nn.Linear(32, 2)
+optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+for epoch in range(4):
+    model.train()
+    for xb, yb in train:
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        print(sum((model(xb).argmax(1) == yb).sum().item() for xb, yb in test))
+"""
+
+
+def test_a_second_training_on_another_loader_is_no_evaluation(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + TWICE)
+    assert seen.evaluation.in_training_mode == 0
+    assert seen.evaluation.forwards == 2
+    assert seen.later is None
+    assert first(seen) is None

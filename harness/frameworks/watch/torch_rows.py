@@ -59,16 +59,16 @@ def _by_rows(output: Any, rows: int) -> bool:
 
 
 def _taken(tensor: Any, rows: int, *, kept: int | None = None, roll: bool = False) -> Any:
-    """An input with its rows moved by one; all but the `kept` one where there is one."""
+    """An input with its rows moved by one; or with copies of one row in the place of all but the `kept` one.
+
+    Copies, since what a model reads of the others as a set, attention for one, does not notice that they have changed places.
+    """
     if not tensor.dim() or tensor.shape[0] != rows:
         return tensor
     if roll:
         return tensor.roll(1, 0)
-    others = [number for number in range(rows) if number != kept]
-    order = list(range(rows))
-    for number, other in zip(others, [*others[1:], others[0]], strict=True):
-        order[number] = other
-    return tensor[order]
+    other = 1 if kept == 0 else 0
+    return tensor[[number if number == kept else other for number in range(rows)]]
 
 
 def _apart(first: Any, second: Any, rows: int, which: Any) -> float:
