@@ -15,6 +15,9 @@ from harness.checks.probe_facts import CurveFacts
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
 _LEAST_STEPS = 20
+_MANY_STEPS = 40
+# Standard errors between a baseline and chance.
+_CLEARLY = 8
 
 
 def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
@@ -33,9 +36,22 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
     if not open_ones and not hurried:
-        return None
+        return _learnable(seen, floor)
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), and what could explain it was not judged: "
             + "; ".join([*hurried, *open_ones]))
+
+
+def _learnable(seen: Observation, floor: float) -> str | None:
+    """That something much simpler learns the same rows, where it does: then patience alone is no explanation."""
+    probes, rows = seen.probes, seen.probes.text_baseline_rows
+    if probes.text_baseline is None or probes.text_baseline_shuffled is None or not rows or len(seen.steps) < _MANY_STEPS:
+        return None
+    noise = math.sqrt(probes.text_baseline_shuffled * (1 - probes.text_baseline_shuffled) / rows)
+    if probes.text_baseline < probes.text_baseline_shuffled + _CLEARLY * noise:
+        return None
+    return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), a simple baseline is right on "
+            f"{100 * probes.text_baseline:.0f} % of the same rows ({100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled), and "
+            "no check explains why the model is not")
 
 
 def _still_guessing(seen: Observation) -> float | None:
