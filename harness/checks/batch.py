@@ -140,7 +140,7 @@ class AttentionMask(Check):
                 site=inner.site or reading.place(seen, "forward"),
                 evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
         padding = seen.probes.padding
-        if padding is not None and padding.spread < _DROWNED * padding.spread_without and not reading.script_learns(seen):
+        if padding is not None and padding.spread < _DROWNED * padding.spread_in_front and not reading.script_learns(seen):
             return self._drowned(seen, padding)
         known = [batch for batch in seen.batches if batch.has_padding is not None]
         if not known:
@@ -167,14 +167,18 @@ class AttentionMask(Check):
     @staticmethod
     def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
         """Rows whose padding a recurrent layer reads last."""
+        remedy = ("Pack the rows, `pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)`, or read each row's output at "
+                  "its last real token; and pad to the longest row of a batch, not to a fixed length.")
+        if seen.framework in reading.KERAS:
+            remedy = ("Let the layer skip it, `Embedding(..., mask_zero=True)` where the padding id is 0, or pad in front: "
+                      "`pad_sequences(rows, padding=\"pre\")`.")
         return Finding(
             message=f"A recurrent layer reads the padding as text: rows of at most {padding.longest} tokens are filled up to "
                     f"{padding.width}, and after all that filler every row ends in the same state.",
-            remedy="Pack the rows, `pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)`, or read each row's output "
-                   "at its last real token; and pad to the longest row of a batch, not to a fixed length.",
+            remedy=remedy,
             site=padding.site or reading.place(seen, "forward"),
             evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
-                      f"standard deviation between the rows' outputs: {padding.spread:.2g}; without padding {padding.spread_without:.2g}"])
+                      f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
 
     @staticmethod
     def _finding(seen: Observation, batches: list[BatchFacts], padded: int, *, dropped: bool) -> Finding:

@@ -37,15 +37,15 @@ class RowFacts(Facts):
 
 class PaddingFacts(Facts):
     """Rows of ids with padding at their end, given to a recurrent layer: `share` of padding in a batch that is `width` long, its `longest`
-    row without it; `spread`: standard deviation between the rows' outputs, `spread_without`: the same where the batch is cut to the length
-    of its shortest row.
+    row without it; `spread`: standard deviation between the rows' outputs, `spread_in_front`: the same where the padding is brought to the
+    front of each row.
     """
 
     share: float
     longest: int
     width: int
     spread: float
-    spread_without: float
+    spread_in_front: float
     site: Site | None = None
 
 

@@ -50,8 +50,8 @@ def _learnable(seen: Observation, floor: float) -> str | None:
     if probes.text_baseline < probes.text_baseline_shuffled + _CLEARLY * noise:
         return None
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), a simple baseline is right on "
-            f"{100 * probes.text_baseline:.0f} % of the same rows ({100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled), and "
-            "no check explains why the model is not")
+            f"{100 * probes.text_baseline:.0f} % of the same rows ({100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled), "
+            "and no check explains why the model is not")
 
 
 def _still_guessing(seen: Observation) -> float | None:

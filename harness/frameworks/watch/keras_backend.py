@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import UnitFacts
-from harness.checks.probe_facts import ProbeFacts
-from harness.frameworks.watch import scales
+from harness.checks.probe_facts import PaddingFacts, ProbeFacts
+from harness.frameworks.watch import neighbours, scales
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
@@ -124,7 +124,27 @@ class KerasBackend(Backend[Step]):
         if plain is not None and rolled is not None and plain.shape == rolled.shape and np.isfinite(plain).all():
             scale = float(np.abs(plain).max()) or 1.0
             facts.input_matters = bool(np.abs(plain - rolled).max() > 1e-6 * scale)
+            self._neighbours(step, facts, plain, rolled)
         self._start.put()
+
+    def _neighbours(self, step: Step, facts: ProbeFacts, plain: Any, rolled: Any) -> None:
+        """What rows of a batch do to each other, and padding to them."""
+        rows = self.rows(step)
+        parts = [part for part in _inputs(step.data) if len(part.shape)]
+        if rows >= neighbours.LEAST and all(part.shape[0] == rows for part in parts):
+            replaced = self._predictions(_changed(step.data, lambda part: _taken(part, rows, neighbours.replaced(rows))))
+            facts.rows = neighbours.measure([plain], [rolled], [replaced], rows) if replaced is not None else None
+            if neighbours.suspect(facts.rows) and not np.array_equal(plain, self._predictions(step.data)):
+                facts.rows = None  # it answers differently twice
+        ids = next((numpy_of(part) for part in parts if len(part.shape) == 2 and part.dtype.is_integer), None)
+        padded = neighbours.padding(ids) if ids is not None and any(_recurrent(layer) for layer in self._model._flatten_layers()) else None
+        if ids is None or padded is None:
+            return
+        moved = self._predictions(_changed(step.data, lambda part: _in_front(part, ids.shape, padded.order)))
+        distances = [neighbours.spread([found], rows) for found in (plain, moved) if found is not None]
+        if len(distances) == 2 and distances[0] is not None and distances[1] is not None:
+            facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
+                                         spread_in_front=distances[1])
 
     def _predictions(self, data: Any) -> Any:
         """What the losses of a batch were given as predictions, `float[rows, ...]`."""
@@ -208,6 +228,22 @@ def _rolled(part: Any, rows: int) -> Any:
     import tensorflow as tf
 
     return tf.roll(part, 1, 0) if len(part.shape) and part.shape[0] == rows else part
+
+
+def _taken(part: Any, rows: int, order: list[int]) -> Any:
+    import tensorflow as tf
+
+    return tf.gather(part, order) if len(part.shape) and part.shape[0] == rows else part
+
+
+def _in_front(part: Any, shape: tuple[int, ...], order: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.gather(part, order, axis=1, batch_dims=1) if tuple(part.shape[:2]) == shape else part
+
+
+def _recurrent(layer: Any) -> bool:
+    return any(cls.__name__ in ("RNN", "Bidirectional") for cls in type(layer).__mro__)
 
 
 def _numeric(part: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.observation import UnitFacts
 from harness.checks.probe_facts import ProbeFacts
-from harness.frameworks.watch import scales, tensors, torch_inside, torch_rows, torch_tape, torch_units
+from harness.frameworks.watch import neighbours, scales, tensors, torch_inside, torch_rows, torch_tape, torch_units
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.sites import Place, Sites
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_state import Start
     from harness.frameworks.watch.torch_tape import Replay
 
-# Beyond this share of their distance, rows' outputs are looked into that owe something to each other.
-_MIXED = 0.02
 # The replays that go backward before one optimizer step.
 Step = list["Replay"]
 
@@ -158,8 +156,8 @@ class TorchBackend(Backend[Step]):
         with self._evaluating():
             facts.padding = torch_rows.padding(self._torch, replay, sites, outputs)
             if facts.repeat_differs is False:
-                facts.rows = torch_rows.influence(self._torch, replay, outputs)
-            if facts.rows is not None and max(facts.rows.influence, facts.rows.order) > _MIXED:
+                facts.rows = torch_rows.influence(replay, outputs)
+            if facts.rows is not None and neighbours.suspect(facts.rows):
                 torch_rows.mixing(self._torch, replay, sites, facts.rows)
 
     def _outputs(self, replay: Replay, change: Change | None = None, seed: int = 0) -> list[Any]:

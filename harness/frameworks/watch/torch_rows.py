@@ -1,4 +1,4 @@
-"""Rows of one batch: whether they influence each other inside a model, and whether padding at their ends drowns them."""
+"""Rows of one batch of a PyTorch script: whether they influence each other inside its model, and whether padding drowns them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.checks.probe_facts import PaddingFacts, RowFacts
-from harness.frameworks.watch import torch_inside, torch_tape
+from harness.frameworks.watch import neighbours, tensors, torch_inside, torch_tape
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ Outputs = Callable[[Any], list[Any]]
 _LARGEST = 1 << 22
 _CALLS = 2000
 _ALIKE = 1e-3
-_PADDED = 0.9
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
@@ -31,67 +32,41 @@ class _Seen:
     module: str
 
 
-def influence(torch: Any, replay: Replay, outputs: Outputs) -> RowFacts | None:
-    """What one row's output owes to the other rows of its batch, in units of how far rows' outputs lie apart.
+def influence(replay: Replay, outputs: Outputs) -> RowFacts | None:
+    """What one row's output owes to the other rows of its batch.
 
-    None where the batch cannot be taken apart by rows: inputs or targets of another length, fewer than four rows.
+    None where the batch cannot be taken apart by rows: inputs or targets of another length, too few rows.
     """
     rows = replay.first_rows()
     target = replay.target
     given = [tensor for tensor in replay.inputs() if tensor.dim()]
-    if rows < 4 or target is None or not target.dim() or target.shape[0] != rows or any(tensor.shape[0] != rows for tensor in given):
+    if rows < neighbours.LEAST or target is None or not target.dim() or any(tensor.shape[0] != rows for tensor in [target, *given]):
         return None
-    plain = outputs(None)
-    if not any(_by_rows(output, rows) for output in plain) or not all(bool(torch.isfinite(output).all()) for output in plain):
-        return None
-    moved = outputs(lambda tensor: _taken(tensor, rows, roll=True))
-    rolled = [output.roll(-1, 0) if _by_rows(output, rows) else output for output in moved]
-    found = RowFacts(order=max(_apart(a, b, rows, slice(None)) for a, b in zip(plain, rolled, strict=True)))
-    for kept in (0, rows - 1):
-        changed = outputs(lambda tensor, kept=kept: _taken(tensor, rows, kept=kept))
-        found.influence = max([found.influence, *(_apart(a, b, rows, kept) for a, b in zip(plain, changed, strict=True))])
-    return found
+    plain, moved, replaced = (_arrays(outputs(change)) for change in (
+        None, _taken(rows, neighbours.moved(rows)), _taken(rows, neighbours.replaced(rows))))
+    return neighbours.measure(plain, moved, replaced, rows)
 
 
-def _by_rows(output: Any, rows: int) -> bool:
-    """Whether an output has a row for each row; a table of all pairs of rows does not count."""
-    return bool(output.shape[0] == rows and (output.dim() == 1 or output.shape[1] != rows) and output.is_floating_point())
+def _arrays(found: list[Any]) -> list[np.ndarray[Any, Any]]:
+    return [array for tensor in found if (array := tensors.array(tensor.cpu())) is not None]
 
 
-def _taken(tensor: Any, rows: int, *, kept: int | None = None, roll: bool = False) -> Any:
-    """An input with its rows moved by one; or with copies of one row in the place of all but the `kept` one.
-
-    Copies, since what a model reads of the others as a set, attention for one, does not notice that they have changed places.
-    """
-    if not tensor.dim() or tensor.shape[0] != rows:
-        return tensor
-    if roll:
-        return tensor.roll(1, 0)
-    other = 1 if kept == 0 else 0
-    return tensor[[number if number == kept else other for number in range(rows)]]
-
-
-def _apart(first: Any, second: Any, rows: int, which: Any) -> float:
-    if first.shape != second.shape or not _by_rows(first, rows):
-        return 0.0
-    plain = first.float()
-    spread = float(plain.std(0).mean())
-    return float((plain[which] - second.float()[which]).abs().mean()) / spread if spread > 1e-6 * float(plain.abs().max()) else 0.0
+def _taken(rows: int, order: list[int]) -> Callable[[Any], Any]:
+    return lambda tensor: tensor[order] if tensor.dim() and tensor.shape[0] == rows else tensor
 
 
 def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts) -> None:
-    """Find where rows are mixed: the first call after which a row that was kept is not what it was, and the module that makes it."""
+    """Find where rows are mixed: the first call after which the row that was kept is not what it was, and the module that makes it."""
     rows = replay.first_rows()
-    for kept in (0, rows - 1):
-        # An index here as well, so that both runs are made of the same calls.
-        before = _calls(torch, replay, sites, lambda tensor: tensor[:] if tensor.dim() and tensor.shape[0] == rows else tensor)
-        after = _calls(torch, replay, sites, lambda tensor, kept=kept: _taken(tensor, rows, kept=kept))
-        for first, second in zip(before, after, strict=False):
-            if first.result.shape != second.result.shape:
-                break
-            if _keeps(torch, first.result, second.result, rows, kept) is False:
-                found.site, found.module, found.batch_first = site(first.place), first.module, _batch_first(replay, first.module)
-                return
+    # An index in the first run as well, so that both are made of the same calls.
+    before = _calls(torch, replay, sites, _taken(rows, list(range(rows))))
+    after = _calls(torch, replay, sites, _taken(rows, neighbours.replaced(rows)))
+    for first, second in zip(before, after, strict=False):
+        if first.result.shape != second.result.shape:
+            break
+        if _keeps(torch, first.result, second.result, rows, rows - 1) is False:
+            found.site, found.module, found.batch_first = site(first.place), first.module, _batch_first(replay, first.module)
+            return
 
 
 def _batch_first(replay: Replay, module: str) -> bool | None:
@@ -131,22 +106,18 @@ def _keeps(torch: Any, first: Any, second: Any, rows: int, kept: int) -> bool | 
 
 def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> PaddingFacts | None:
     """What padding at the end of rows of ids leaves of their differences, where a recurrent layer reads it: None without either."""
-    given = [tensor for tensor in replay.inputs() if tensor.dim() == 2 and not tensor.is_floating_point() and tensor.shape[0] > 3]
-    if not given or not any(isinstance(inner, torch.nn.RNNBase) for module in replay.modules for inner in module.modules()):
+    given = [tensor for tensor in replay.inputs() if tensor.dim() == 2 and not tensor.is_floating_point()]
+    padded = neighbours.padding(given[0].cpu().numpy()) if given else None
+    if padded is None or not any(isinstance(inner, torch.nn.RNNBase) for module in replay.modules for inner in module.modules()):
         return None
-    ids = given[0]
-    pad = int(ids[:, -1].mode().values)
-    real = (ids != pad).flip(1).float().argmax(1)  # padding at the end of each row
-    lengths = ids.shape[1] - real
-    shortest = int(lengths.min())
-    if float((ids[:, -1] == pad).float().mean()) < _PADDED or not 0 < shortest < ids.shape[1] or not bool((ids != pad).any(1).all()):
-        return None
+    rows, width = given[0].shape
 
-    def cut(tensor: Any) -> Any:
-        return tensor[:, :shortest] if tensor.dim() >= 2 and tensor.shape[:2] == ids.shape else tensor
+    def in_front(tensor: Any) -> Any:
+        fits = tensor.dim() >= 2 and tensor.shape[:2] == (rows, width)
+        return tensor[torch.arange(rows)[:, None], torch.from_numpy(padded.order)] if fits else tensor
 
-    plain, short = _spread(outputs(None), ids.shape[0]), _spread(outputs(cut), ids.shape[0])
-    if plain is None or short is None:
+    plain, other = (neighbours.spread(_arrays(outputs(change)), rows) for change in (None, in_front))
+    if plain is None or other is None:
         return None
     places: list[Place] = []
 
@@ -157,11 +128,5 @@ def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> Paddi
 
     with torch_inside.inside(torch, replay.modules, look), torch.no_grad():
         replay.run()
-    return PaddingFacts(share=float((ids == pad).float().mean()), longest=int(lengths.max()), width=int(ids.shape[1]), spread=plain,
-                        spread_without=short, site=site(places[0]) if places else None)
-
-
-def _spread(found: list[Any], rows: int) -> float | None:
-    """How far the rows of the last output by rows lie apart."""
-    chosen = [output.float() for output in found if output.dim() and output.shape[0] == rows]
-    return float(chosen[-1].std(0).mean()) if chosen else None
+    return PaddingFacts(share=padded.share, longest=padded.longest, width=int(width), spread=plain, spread_in_front=other,
+                        site=site(places[0]) if places else None)

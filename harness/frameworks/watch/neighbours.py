@@ -1,0 +1,85 @@
+"""What a row's output owes to the other rows of its batch, and what padding leaves of it: measured on a model's outputs as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.checks.probe_facts import RowFacts
+
+LEAST = 4
+_SUSPECT = 0.02
+_PADDED = 0.9
+
+Array = np.ndarray[Any, Any]
+
+
+def moved(rows: int) -> list[int]:
+    """The rows of a batch moved by one."""
+    return [rows - 1, *range(rows - 1)]
+
+
+def replaced(rows: int) -> list[int]:
+    """The last row as it is, and copies of the first in the place of all others.
+
+    Copies, since what a model reads of the others as a set, attention for one, does not notice that they have changed places.
+    """
+    return [0] * (rows - 1) + [rows - 1]
+
+
+def measure(plain: list[Array], after_moved: list[Array], after_replaced: list[Array], rows: int) -> RowFacts | None:
+    """Facts of the outputs of one batch: as it is, `moved`, and `replaced`. None where no output has a finite row for each row."""
+    chosen = [number for number, output in enumerate(plain) if _by_rows(output, rows)]
+    if not chosen or not all(np.isfinite(plain[number]).all() for number in chosen):
+        return None
+    order = max(_apart(plain[number], np.roll(after_moved[number], -1, 0), slice(None)) for number in chosen)
+    return RowFacts(order=order, influence=max(_apart(plain[number], after_replaced[number], rows - 1) for number in chosen))
+
+
+def suspect(facts: RowFacts | None) -> bool:
+    """Whether rows owe each other more than rounding."""
+    return facts is not None and max(facts.order, facts.influence) > _SUSPECT
+
+
+def spread(outputs: list[Array], rows: int) -> float | None:
+    """How far the rows of the last output with a row for each lie apart."""
+    chosen = [output for output in outputs if output.ndim and output.shape[0] == rows and output.dtype.kind == "f"]
+    return float(chosen[-1].astype(np.float64).std(0).mean()) if chosen else None
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Padding at the end of rows of ids: its `share` of a batch, the length of the `longest` row without it, and the `order` of positions
+    `int[rows, length]` that brings it to the front of each row.
+    """
+
+    share: float
+    longest: int
+    order: Array
+
+
+def padding(ids: Array) -> Padding | None:
+    """Padding of `int[rows, length]`; None where it is not at the end of nine of ten rows, or a row is nothing else."""
+    rows, length = ids.shape
+    values, counts = np.unique(ids[:, -1], return_counts=True)
+    real = ids != values[counts.argmax()]
+    if rows < LEAST or counts.max() < _PADDED * rows or not real.any(1).all():
+        return None
+    lengths = length - real[:, ::-1].argmax(1)
+    order = (np.arange(length)[None, :] + lengths[:, None]) % length
+    return Padding(float(1 - real.mean()), int(lengths.max()), order)
+
+
+def _by_rows(output: Array, rows: int) -> bool:
+    """Whether an output has a row for each row; a table of all pairs of rows does not count."""
+    return bool(output.ndim and output.shape[0] == rows and (output.ndim == 1 or output.shape[1] != rows) and output.dtype.kind == "f")
+
+
+def _apart(first: Array, second: Array, which: Any) -> float:
+    if first.shape != second.shape:
+        return 0.0
+    distance = float(first.astype(np.float64).std(0).mean())
+    moved_by = float(np.abs(first[which].astype(np.float64) - second[which]).mean())
+    return moved_by / distance if distance > 1e-6 * float(np.abs(first).max()) else 0.0

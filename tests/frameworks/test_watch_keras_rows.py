@@ -1,0 +1,73 @@
+"""Rows of a Keras batch that influence each other, and padding that a recurrent layer reads last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.checks.base import walk
+from harness.frameworks.watch import neighbours
+from tests.frameworks.test_watch_keras import watch
+
+pytest.importorskip("keras")
+pytest.importorskip("tensorflow")
+
+SEQUENCES = """
+import numpy as np
+import tensorflow as tf
+import keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, 512)
+t = np.arange(16)
+x = np.stack([np.sin((1 + y[:, None]) * t * 0.4 + 6 * rng.random((512, 1))) for _ in range(3)], axis=2).astype("float32")
+class Turned(keras.layers.Layer):
+    def call(self, x):
+        return CALL
+model = keras.Sequential([keras.Input((16, 3)), Turned(), keras.layers.GRU(16), keras.layers.Dense(3)])
+model.compile(optimizer=keras.optimizers.Adam(5e-3), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=16, epochs=2, verbose=0)
+"""
+TOKENS = """
+import numpy as np
+import keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 480)
+x = rng.integers(1, 20, (480, 100)) + 20 * y[:, None]
+x[np.arange(100) >= rng.integers(4, 9, (480, 1))] = 0
+FRONT
+model = keras.Sequential([keras.Input((100,)), keras.layers.Embedding(50, 16, mask_zero=MASK), keras.layers.GRU(16),
+                          keras.layers.Dense(1)])
+model.compile(optimizer=keras.optimizers.Adam(1e-3), loss=keras.losses.BinaryCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=16, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("call", "found"), [
+    ("tf.reshape(tf.reshape(x, (16, -1, 3)), (-1, 16, 3))", False), ("tf.transpose(tf.reshape(x, (16, -1, 3)), (1, 0, 2))", True),
+    ("x - tf.reduce_mean(x, axis=1, keepdims=True)", False)])
+def test_rows(tmp_path: Path, call: str, *, found: bool) -> None:
+    seen = watch(tmp_path, SEQUENCES.replace("CALL", call))
+    assert seen.probes.rows is not None
+    assert (next(result for result in walk(seen) if result.code == "F105").state == "found") == found
+
+
+@pytest.mark.parametrize(("mask", "front", "found"), [("False", "", True), ("True", "", False),
+                                                      ("False", "x = np.array([np.roll(row, (row == 0).sum()) for row in x])", False)])
+def test_padding(tmp_path: Path, mask: str, front: str, *, found: bool) -> None:
+    seen = watch(tmp_path, TOKENS.replace("MASK", mask).replace("FRONT", front))
+    assert (seen.probes.padding is None) == bool(front)
+    assert (next(result for result in walk(seen) if result.code == "B102").state == "found") == found
+
+
+def test_padding_is_brought_to_the_front() -> None:
+    ids = np.array([[5, 6, 0, 0], [7, 0, 0, 0], [1, 2, 3, 0], [4, 0, 8, 0]])
+    padded = neighbours.padding(ids)
+    assert padded is not None
+    assert np.take_along_axis(ids, padded.order, axis=1).tolist() == [[0, 0, 5, 6], [0, 0, 0, 7], [0, 1, 2, 3], [0, 4, 0, 8]]
+    assert (padded.longest, padded.share) == (3, 0.5)
+    assert neighbours.padding(np.array([[5, 6], [7, 1], [1, 2], [4, 3]])) is None
+    assert neighbours.padding(np.zeros((4, 3), dtype=int)) is None
