@@ -1,8 +1,7 @@
-"""What the labels say: constant, lopsided, unrelated to the inputs, or sorted."""
+"""What the labels say: constant, lopsided, or unrelated to the inputs."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
 from collections import Counter
@@ -297,72 +296,3 @@ def _pairs(seen: Observation) -> bool:
         if any(text.count("[SEP]") >= 2 or text.count("</s>") >= 3 for text in batch.texts):
             return True
     return False
-
-
-class SortedRows(Check):
-    """The training rows are sorted by label and not shuffled.
-
-    Each batch then holds one class, and the model learns to say whatever came last. Judged against the runs of equal labels that a
-    random order of the same labels would have. Source: Bengio 2012, "Practical Recommendations for Gradient-Based Training";
-    PyTorch docs, `DataLoader(shuffle=...)`.
-    """
-
-    code: ClassVar[str] = "D107"
-    stage: ClassVar[Stage] = "data"
-    requires: ClassVar[tuple[str, ...]] = ("D104",)
-
-    def check(self, seen: Observation) -> Finding | None:
-        """Judges from the order in which labels came, of a loader that is known not to shuffle."""
-        loader = raised.train_loader(seen) or self._by_hand(seen)
-        if loader is None or loader.label_runs is None:
-            raise NotJudged("the order of the training labels was not seen")
-        if loader.shuffled:
-            return None
-        counts = counts_of(loader)
-        total = sum(counts.values())
-        if len(counts) < 2:
-            raise NotJudged("fewer than two labels were counted, so that no order can be seen")
-        if loader.batches == 1 or (loader.batch_size and loader.rows and loader.batch_size >= loader.rows):
-            return None  # a batch that holds all rows has no order
-        rows = loader.ordered_rows or min(total, (loader.batch_size or 1) * max(1, len(seen.steps)))
-        chance = sum(count * (count - 1) for count in counts.values()) / (total * (total - 1))
-        noise = math.sqrt(chance * (1 - chance) / max(1, rows - 1))
-        excess = (loader.label_runs - chance) / (1 - chance) if chance < 1 else 0.0
-        if loader.label_runs - chance < 6 * noise or excess < 0.5:
-            return None
-        if rows < 64:
-            raise NotJudged(f"the order of only {rows} rows was seen")
-        if loader.shuffled is None:
-            raise NotJudged("equal labels come in long runs, but whether the loader shuffles is unknown")
-        batches = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
-        batches = batches or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
-        pure = sum(len(set(map(str, labels))) == 1 for labels in batches)
-        if batches and pure < 0.5 * len(batches):
-            return None  # the runs are shorter than a batch
-        evidence = [(f"neighbouring rows with the same label: {100 * loader.label_runs:.0f} %; a random order of these labels gives "
-                    f"{100 * chance:.0f} %"), f"label counts: {shares(counts)}"]
-        if batches:
-            evidence.append(f"batches that hold a single label: {pure} of {len(batches)}")
-        remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
-                  "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
-                  "`fit(shuffle=True)`.")
-        if loader.kind == "loop":
-            remedy = "Take the rows in a new random order in every epoch: `for rows in torch.randperm(len(x)).split(batch_size): ...`."
-        return Finding(
-            message=f"The training rows are sorted by label and not shuffled: {100 * loader.label_runs:.0f} % of the rows have the label "
-                    "of the "
-                    f"row before, where a random order gives {100 * chance:.0f} %.",
-            remedy=remedy, site=loader.site or reading.place(seen, "fit"), evidence=evidence)
-
-    @staticmethod
-    def _by_hand(seen: Observation) -> LoaderFacts | None:
-        """The order of the labels in the steps themselves, where a loop slices its batches without a loader."""
-        order = [label for step in seen.steps for label in step.labels or []]
-        if seen.framework != "torch" or seen.task != "classification" or reading.several_models(seen):
-            return None
-        if len(order) < 2 or any(not step.labels for step in seen.steps):
-            return None
-        same = sum(a == b for a, b in itertools.pairwise(order))
-        counts = Counter(str(label) for label in order)
-        return LoaderFacts(kind="loop", shuffled=False, label_counts=dict(counts), label_runs=same / (len(order) - 1),
-                           ordered_rows=len(order), site=reading.place(seen, "forward", "loss"))

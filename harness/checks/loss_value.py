@@ -238,7 +238,8 @@ class NotANumber(Check):
             "gradient": f"The value of `{birth.name}` is finite but its derivative is not (square root or norm at 0, `where` over a NaN): "
                         "add 1e-8 inside the root, or clamp before it.",
             "weight": f"The step itself made `{birth.name}` infinite: lower the learning rate or clip gradients "
-                      "(`torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`).",
+                      + ("(`keras.optimizers.Adam(..., clipnorm=1.0)`)." if seen.framework in reading.KERAS else
+                         "(`torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`)."),
         }
         return Finding(message=f"{what}. It is born at step {birth.step} in the {birth.what} `{birth.name}`{rows}{labels}: finite "
                                "numbers go "

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import ApartFacts, BatchFacts, LossCall, ModelFacts, Observation, OptimizerFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
@@ -298,3 +299,17 @@ def test_two_sources_in_two_orders(same: int, found: bool) -> None:
     seen = healthy()
     seen.apart = ApartFacts(steps=8, same=same, example=([3, 1], [2, 0]))
     assert (judge("D106", seen) == "found") is found
+
+
+def test_an_evaluation_of_classes_that_training_never_sees() -> None:
+    seen = healthy()
+    seen.task, seen.classes = "classification", 3
+    for loader in seen.loaders:
+        loader.label_counts, loader.shuffled = ({"0": 300, "1": 300}, True) if loader.role == "train" else ({}, False)
+    seen.evaluation.metrics = [MetricFacts(name="evaluate", predicted_counts={"0": 100}, reference_counts={"1": 40, "2": 60})]
+    assert "60% of the rows of the evaluation" in finding("D107", seen).message
+    seen.classes = 2  # no output for it: another task's classes, as in metric learning
+    assert judge("D107", seen) != "found"
+    seen.classes = 3
+    seen.evaluation.metrics[0].reference_counts = {"0": 45, "1": 45, "2": 10}
+    assert judge("D107", seen) != "found"

@@ -42,6 +42,20 @@ def test_experiments_without_time() -> None:
     assert "--watch 90" in verdict(seen)[1]
 
 
+def test_a_baseline_that_learns_what_the_model_does_not() -> None:
+    seen = guessing()
+    seen.probes.skipped.clear()
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = 0.9, 0.33, 600
+    seen.probes.overfit = curve(1.1, 0.05)
+    seen.probes.train = curve(1.1, 1.1)
+    seen.probes.train_scaled = [curve(1.1, 1.1, rate=rate) for rate in (1e-6, 1e-2)]
+    word, reason = verdict(seen)
+    assert word == "no verdict"
+    assert "a simple baseline is right on 90 %" in reason
+    seen.probes.text_baseline = 0.36
+    assert "baseline is right" not in verdict(seen)[1]
+
+
 def test_another_scale_than_a_classifiers() -> None:
     seen = guessing()
     seen.task = "other"

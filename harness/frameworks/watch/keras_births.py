@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import BadBirth, LossCall
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import keras_gradients, tensors
 from harness.frameworks.watch.keras_state import Frozen
 from harness.frameworks.watch.keras_trace import Stop, numpy_of, patched, recording
 from harness.frameworks.watch.sites import site
@@ -25,12 +25,14 @@ class Births:
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._before: list[tuple[Any, Any]] | None = None
+        self._earlier: tuple[list[tuple[Any, Any]] | None, Any] = (None, None)
 
     def look(self, model: Any, data: Any, columns: dict[str, Any], loss: float | None, calls: list[LossCall]) -> None:
         """A step is over."""
         if self._watch.seen.births or loss is None:
             return
         if math.isfinite(loss):
+            self._earlier = self._before, data
             self._remember(model)
             return
         step = len(self._watch.seen.steps)
@@ -75,7 +77,8 @@ class Births:
                 variable.assign(value)
             bad = next((variable for variable in model.trainable_variables if not np.isfinite(numpy_of(variable)).all()), None)
             if bad is not None:
-                return BadBirth(step=step, what="weight", name=str(bad.name), site=watch.seen.sites.get("fit"))
+                return self._in_gradient(step - 1, str(bad.name)) or BadBirth(
+                    step=step, what="weight", name=str(bad.name), site=watch.seen.sites.get("fit"))
             try:
                 with patched(watch.keras.layers.Layer, "__call__", lambda original: _looking(original, found)), \
                         recording(watch.keras, stop=True):
@@ -89,6 +92,22 @@ class Births:
         place = watch.compiles.place_of(layer)
         return BadBirth(step=step, what="activation", name=f"{layer.name} ({type(layer).__name__})", rows=rows,
                         site=site(place) or watch.seen.sites.get("model"))
+
+
+    def _in_gradient(self, step: int, weight: str) -> BadBirth | None:
+        """The step before, eagerly and with the weights that it had: the operation whose derivative is no number."""
+        watch, (weights, data) = self._watch, self._earlier
+        if data is None or watch.steps.start is None:
+            return None
+        if weights is None:
+            watch.steps.start.put()
+        for variable, value in weights or ():
+            variable.assign(value)
+        found = keras_gradients.birth(lambda: watch.steps.original(data), watch.session.sites.place)
+        if found is None:
+            return None
+        return BadBirth(step=step, what="gradient", name=f"{found[0]} in the backward pass, first seen in {weight}",
+                        site=site(found[1]) or watch.seen.sites.get("fit"))
 
 
 def _looking(original: Any, found: list[tuple[Any, Any]]) -> Any:

@@ -1,0 +1,109 @@
+"""The order of the rows: sorted by label where it matters, in training and when some are set aside."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import data_labels, raised, reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import LoaderFacts, Observation
+
+# An evaluation with so many rows, and such a share of them, of classes that so many training rows do not have, is no chance.
+_MANY, _FEW, _LARGE = 200, 20, 0.3
+
+
+class SortedRows(Check):
+    """The training rows are sorted by label and not shuffled.
+
+    Each batch then holds one class, and the model learns to say whatever came last. Judged against the runs of equal labels that a
+    random order of the same labels would have. Source: Bengio 2012, "Practical Recommendations for Gradient-Based Training";
+    PyTorch docs, `DataLoader(shuffle=...)`.
+    """
+
+    code: ClassVar[str] = "D107"
+    stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = ("D104",)
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from labels that only the evaluation has, and from the order in which labels came, of a loader that does not shuffle."""
+        unseen = self._split_off(seen)
+        if unseen is not None:
+            return unseen
+        loader = raised.train_loader(seen) or self._by_hand(seen)
+        if loader is None or loader.label_runs is None:
+            raise NotJudged("the order of the training labels was not seen")
+        if loader.shuffled:
+            return None
+        counts = data_labels.counts_of(loader)
+        total = sum(counts.values())
+        if len(counts) < 2:
+            raise NotJudged("fewer than two labels were counted, so that no order can be seen")
+        if loader.batches == 1 or (loader.batch_size and loader.rows and loader.batch_size >= loader.rows):
+            return None  # a batch that holds all rows has no order
+        rows = loader.ordered_rows or min(total, (loader.batch_size or 1) * max(1, len(seen.steps)))
+        chance = sum(count * (count - 1) for count in counts.values()) / (total * (total - 1))
+        noise = math.sqrt(chance * (1 - chance) / max(1, rows - 1))
+        excess = (loader.label_runs - chance) / (1 - chance) if chance < 1 else 0.0
+        if loader.label_runs - chance < 6 * noise or excess < 0.5:
+            return None
+        if rows < 64:
+            raise NotJudged(f"the order of only {rows} rows was seen")
+        if loader.shuffled is None:
+            raise NotJudged("equal labels come in long runs, but whether the loader shuffles is unknown")
+        batches = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
+        batches = batches or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
+        pure = sum(len(set(map(str, labels))) == 1 for labels in batches)
+        if batches and pure < 0.5 * len(batches):
+            return None  # the runs are shorter than a batch
+        evidence = [(f"neighbouring rows with the same label: {100 * loader.label_runs:.0f} %; a random order of these labels gives "
+                    f"{100 * chance:.0f} %"), f"label counts: {data_labels.shares(counts)}"]
+        if batches:
+            evidence.append(f"batches that hold a single label: {pure} of {len(batches)}")
+        remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
+                  "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
+                  "`fit(shuffle=True)`.")
+        if loader.kind == "loop":
+            remedy = "Take the rows in a new random order in every epoch: `for rows in torch.randperm(len(x)).split(batch_size): ...`."
+        return Finding(
+            message=f"The training rows are sorted by label and not shuffled: {100 * loader.label_runs:.0f} % of the rows have the label "
+                    "of the "
+                    f"row before, where a random order gives {100 * chance:.0f} %.",
+            remedy=remedy, site=loader.site or reading.place(seen, "fit"), evidence=evidence)
+
+    @staticmethod
+    def _split_off(seen: Observation) -> Finding | None:
+        """Rows that were sorted by label when the last of them were set aside: the evaluation has classes that training never sees."""
+        loader, classes = raised.train_loader(seen), seen.classes
+        counts = data_labels.counts_of(loader)
+        if loader is None or not classes or seen.task != "classification" or sum(counts.values()) < _MANY:
+            return None
+        for metric in seen.evaluation.metrics:
+            held = metric.reference_counts
+            unseen = {label: count for label, count in held.items() if label.isdigit() and int(label) < classes and label not in counts}
+            if sum(unseen.values()) >= max(_FEW, _LARGE * sum(held.values())):
+                share = sum(unseen.values()) / sum(held.values())
+                return Finding(
+                    message=f"{share:.0%} of the rows of the evaluation are of classes that the training has no row of: the rows were "
+                            "sorted by label when some were set aside.",
+                    remedy="Shuffle the rows before they are split, `order = rng.permutation(len(y)); x, y = x[order], y[order]`, or split "
+                           "with `train_test_split(..., stratify=y)`. `validation_split` takes the last rows as they stand.",
+                    site=loader.site or metric.site,
+                    evidence=[f"training labels: {data_labels.shares(counts)}", f"labels of the evaluation: {data_labels.shares(held)}"])
+        return None
+
+    @staticmethod
+    def _by_hand(seen: Observation) -> LoaderFacts | None:
+        """The order of the labels in the steps themselves, where a loop slices its batches without a loader."""
+        order = [label for step in seen.steps for label in step.labels or []]
+        if seen.framework != "torch" or seen.task != "classification" or reading.several_models(seen):
+            return None
+        if len(order) < 2 or any(not step.labels for step in seen.steps):
+            return None
+        same = sum(a == b for a, b in itertools.pairwise(order))
+        counts = Counter(str(label) for label in order)
+        return LoaderFacts(kind="loop", shuffled=False, label_counts=dict(counts), label_runs=same / (len(order) - 1),
+                           ordered_rows=len(order), site=reading.place(seen, "forward", "loss"))

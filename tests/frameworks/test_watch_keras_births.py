@@ -1,0 +1,51 @@
+"""Gradients that stop being numbers in a Keras step, whose loss is one still."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.test_watch_keras import KERAS, watch
+
+pytest.importorskip("keras")
+pytest.importorskip("tf_keras")
+pytest.importorskip("tensorflow")
+
+ROOT_OF_ZERO = """
+import numpy as np
+import tensorflow as tf
+import NAME as keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+a = rng.normal(size=(640, 6)).astype("float32")
+b = a + rng.normal(size=a.shape).astype("float32")
+b[80] = a[80]
+y = np.ones(640, dtype="float32")
+def distance(one, other):
+    return tf.sqrt(tf.reduce_sum(tf.square(one - other), axis=1)EXTRA)
+class Pair(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.up = keras.layers.Dense(4)
+    def call(self, inputs):
+        return distance(self.up(inputs[:, 0]), self.up(inputs[:, 1]))
+model = Pair()
+model.compile(optimizer=keras.optimizers.Adam(1e-3), loss="mse")
+model.fit(np.stack([a, b], axis=1), y, batch_size=16, epochs=1, shuffle=False, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_the_root_of_zero(tmp_path: Path, name: str) -> None:
+    seen = watch(tmp_path, ROOT_OF_ZERO.replace("NAME", name).replace("EXTRA", ""))
+    found = next(result.finding for result in walk(seen) if result.code == "L209")
+    assert found is not None
+    assert seen.births[0].what == "gradient"
+    assert seen.births[0].step == 6
+    assert "Sqrt in the backward pass" in found.message
+    assert found.site is not None
+    assert found.site.source.startswith("return tf.sqrt(")
+    healthy = watch(tmp_path, ROOT_OF_ZERO.replace("NAME", name).replace("EXTRA", " + 1e-12"))
+    assert not healthy.births
