@@ -285,10 +285,13 @@ class GraphKeptAlive(Check):
             first = "a second time" in error.message and not seen.steps
             remedy = ("Call backward() once: add the losses first (`(a + b).backward()`)." if first else
                       "Cut what is carried from step to step: `hidden = hidden.detach()`; add up `loss.item()`, not `loss`.")
+            if "kept" in seen.sites and "carried" not in seen.sites:
+                remedy = ("Compute it in forward(), anew in every pass: what is made of weights once belongs to the graph of the first "
+                          "one. (A state that is carried on purpose is cut: `self.state = state.detach()`.)")
             return Finding(message="backward() runs into the graph of an earlier pass, which is freed "
                                    "already." if "second time" in error.message
                            else "backward() runs into the graph of an earlier step, whose weights the optimizer has changed since.",
-                           remedy=remedy, site=reading.place(seen, "carried") or error.site,
+                           remedy=remedy, site=reading.place(seen, "carried", "kept") or error.site,
                            evidence=[f"{error.type}: {reading.first_line(error.message)}", f"Optimizer steps before it: {len(seen.steps)}"])
         if seen.memory.graph_grows:
             growth = seen.memory.growth_per_step

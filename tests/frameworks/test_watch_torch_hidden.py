@@ -415,3 +415,31 @@ def test_a_second_training_on_another_loader_is_no_evaluation(tmp_path: Path) ->
     assert seen.evaluation.forwards == 2
     assert seen.later is None
     assert first(seen) is None
+
+
+KEPT = """
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.log_scale = nn.Parameter(torch.zeros(10))
+        self.out = nn.Linear(10, 2)
+        self.scale = torch.exp(self.log_scale)
+    def forward(self, x):
+        return self.out(x * self.scale)
+model = Scaled()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for xb, yb in train:
+    loss = F.cross_entropy(model(xb), yb)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_tensor_made_of_weights_once(tmp_path: Path) -> None:
+    found = first(watch(tmp_path, HEAD + KEPT))
+    assert found is not None
+    assert found[0] == "G308"
+    assert found[1].site is not None
+    assert found[1].site.source == "self.scale = torch.exp(self.log_scale)"
+    assert "in forward()" in found[1].remedy

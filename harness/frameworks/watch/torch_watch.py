@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import torch_divergence, torch_graph, trees
+from harness.frameworks.watch import torch_divergence, torch_graph, torch_kept, trees
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
@@ -185,6 +185,9 @@ class TorchWatcher:
         for call in self.pending:
             if not self.seen.steps and not self.seen.loss_calls:
                 self.roots.append(call.module)
+        if "a second time" in str(error) and "carried" not in self.seen.sites:
+            kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, self.roots, session.sites)
+            self._remember("kept", site(kept))
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("models", self.models.finish),
                            ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("probes", lambda: self.probes.finish(error))):
