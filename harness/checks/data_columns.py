@@ -85,6 +85,9 @@ class ModelInputs(Check):
         if loader and wanted in loader.columns:
             message = f"The dataset has `{wanted}`, but {reach} at the model: its forward() does not name that column, so it was dropped."
             remedy = f"Name `{wanted}` in the model's forward(), or pass `TrainingArguments(..., remove_unused_columns=False)`."
+            written = reading.place(seen, "forward_written")
+            if written is not None:
+                return Finding(message=message, remedy=remedy, site=written, evidence=evidence)
         else:
             dropped = loader.dropped_columns if loader else []
             why = (f" {raised.listing(dropped)} {'are' if len(dropped) > 1 else 'is'} dropped, because the model takes no such argument."

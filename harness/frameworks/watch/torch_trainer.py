@@ -192,4 +192,7 @@ class Trainers:
         facts.dropped_columns = [name for name in facts.columns if name not in accepted] if trainer.args.remove_unused_columns else []
         torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
+        code = getattr(type(trainer.model).forward, "__code__", None)
+        if code is not None and self._watch.session.sites.is_own(code.co_filename):
+            self._watch.session.site("forward_written", site((code.co_filename, code.co_firstlineno, code.co_name)))
         self._watch.data.columns_of_trainer(facts)
