@@ -317,6 +317,7 @@ class Observation(Facts):
     activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
     `Dataset.map`, by the column's name. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
+    `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `later`: a training after the watched one whose optimizer holds weights that no model has.
     """
 
@@ -357,6 +358,7 @@ class Observation(Facts):
     output_tail: str = ""
     frozen_later: Site | None = None
     later: LaterFacts | None = None
+    mixed: Site | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

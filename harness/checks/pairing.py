@@ -1,4 +1,4 @@
-"""Inputs and labels that were seen to part on their way to the model: two sources, or a collator that moves one of them."""
+"""Inputs and labels that were seen to part on their way to the model: two sources, a collator or a `map` that moves one of them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ def finding(seen: Observation) -> Finding | None:
         return _apart(seen.apart)
     if seen.collation is not None and seen.collation.astray > _ASTRAY * seen.collation.rows:
         return _collated(seen, seen.collation)
+    if seen.mixed is not None and not reading.script_learns(seen):
+        return Finding(
+            message=f"`{seen.mixed.function}`, which `map` calls with many rows at once, mixes them up: with the same rows in another "
+                    "order it makes other rows.",
+            remedy="Flatten and regroup every column in one order, row by row, and look at a few rows of the result as text "
+                   "(`tokenizer.decode(...)`) beside their labels.",
+            site=seen.mixed, evidence=["Given rows in one order and in the reverse, it makes two different sets of rows.",
+                                       "The script's losses have not fallen."])
     return None
 
 

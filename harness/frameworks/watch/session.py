@@ -113,6 +113,7 @@ class WatchSession:
         self._watchers: dict[str, Watcher] = {}
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []
         self._limits = Limits(self)
+        self._maps = Maps(self)
         self._on = False
         self._paused = 0
         self._process = os.getpid()
@@ -131,7 +132,7 @@ class WatchSession:
         for name in _WATCHERS:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
-        Maps(self).attach()
+        self._maps.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
         """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""
@@ -188,6 +189,7 @@ class WatchSession:
         for watcher in self._watchers.values():
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
+        self._maps.finish()
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
         return seen
 
