@@ -14,6 +14,7 @@ from harness.checks.observation import LoaderFacts, Observation
 
 # An evaluation with so many rows, and such a share of them, of classes that so many training rows do not have, is no chance.
 _MANY, _FEW, _LARGE = 200, 20, 0.3
+_WHOLE = 0.9
 
 
 class SortedRows(Check):
@@ -79,8 +80,8 @@ class SortedRows(Check):
         """Rows that were sorted by label when the last of them were set aside: the evaluation has classes that training never sees."""
         loader, classes = raised.train_loader(seen), seen.classes
         counts = data_labels.counts_of(loader)
-        if loader is None or not classes or seen.task != "classification" or sum(counts.values()) < _MANY:
-            return None
+        if loader is None or not classes or seen.task != "classification" or sum(counts.values()) < max(_MANY, _WHOLE * (loader.rows or 0)):
+            return None  # of a part of the rows nothing can be said about all
         for metric in seen.evaluation.metrics:
             held = metric.reference_counts
             unseen = {label: count for label, count in held.items() if label.isdigit() and int(label) < classes and label not in counts}

@@ -117,14 +117,10 @@ def _looking(original: Any, found: list[tuple[Any, Any]]) -> Any:
         output = original(layer, *args, **kwargs)
         given = [value for value in tf.nest.flatten([args, kwargs]) if tf.is_tensor(value)]
         made = [value for value in tf.nest.flatten(output) if tf.is_tensor(value)]
-        if not found and all(_finite(value) for value in given):
-            bad = next((value for value in made if not _finite(value)), None)
+        if not found and all(keras_gradients.finite(value) for value in given):
+            bad = next((value for value in made if not keras_gradients.finite(value)), None)
             if bad is not None:
                 found.append((layer, bad))
         return output
 
     return wrapped
-
-
-def _finite(value: Any) -> bool:
-    return not value.dtype.is_floating or bool(np.isfinite(numpy_of(value)).all())

@@ -30,7 +30,7 @@ def birth(run: Callable[[], Any], place: Callable[[], Place | None]) -> tuple[st
         if not back:
             where = place()
             made.update({id(output): (output, name, where) for output in outputs})
-        elif not found and all(map(_finite, inputs)) and not all(map(_finite, outputs)):
+        elif not found and all(map(finite, inputs)) and not all(map(finite, outputs)):
             found.append((name, list(inputs)))
 
     def gradient(original: Any) -> Any:
@@ -59,6 +59,7 @@ def birth(run: Callable[[], Any], place: Callable[[], Place | None]) -> tuple[st
                          next((where for _, _, where in known if where is not None), None))
 
 
-def _finite(value: Any) -> bool:
+def finite(value: Any) -> bool:
+    """Whether a tensor holds numbers only, as far as it holds floats."""
     dtype = getattr(value, "dtype", None)
     return dtype is None or not dtype.is_floating or bool(np.isfinite(numpy_of(value)).all())

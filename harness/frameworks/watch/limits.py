@@ -35,4 +35,5 @@ class Limits:
     def finish(self) -> None:
         """The script is over: its resident peak, and room again for what is looked into afterwards."""
         self._session.observation.memory.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        restore_address_space(self._before)
+        if self._session.observation.memory.budget is not None:
+            restore_address_space(self._before)
