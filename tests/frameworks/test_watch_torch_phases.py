@@ -112,3 +112,18 @@ def test_a_second_training_on_another_loader_is_no_evaluation(tmp_path: Path) ->
     assert seen.evaluation.forwards == 2
     assert seen.later is None
     assert first(seen) is None
+
+
+BASELINE = """
+with torch.no_grad():
+    print(sum((model(xb).argmax(1) == yb).sum().item() for xb, yb in test))
+for xb, yb in train:
+    loss = F.cross_entropy(model(xb.double()), yb)
+    loss.backward()
+"""
+
+
+def test_a_training_that_breaks_after_a_baseline(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + BASELINE)
+    assert seen.exception is not None
+    assert {loader.role: loader.batch_size for loader in seen.loaders} == {"eval": 40, "train": 16}

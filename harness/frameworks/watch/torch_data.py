@@ -244,7 +244,8 @@ class Data:
         training = self.training_loader
         for known in self._loaders.values():
             facts = known.facts
-            if known.role == "train" or (training is None and known is next(iter(self._loaders.values()))):
+            # Where no loss went backward, the script broke on a batch of the loader that came last: the first may have been a baseline's.
+            if known.role == "train" or (training is None and known is (self.current or known)):
                 facts.role = "train"
             else:
                 facts.role = "eval"
