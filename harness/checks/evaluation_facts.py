@@ -41,10 +41,26 @@ class DecisionFacts(Facts):
     site: Site | None = None
 
 
+class PassesFacts(Facts):
+    """Two passes of an evaluation over one dataset, the model answering in one of them only (begun at `answers`, the other at `labels`).
+
+    `rows`: rows whose labels came in both passes; `same`: places at which both had the same label; `chance`: the share of places at which
+    two random orders of these labels would.
+    """
+
+    rows: int
+    same: int
+    chance: float
+    answers: Site | None = None
+    labels: Site | None = None
+    loader: Site | None = None
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
-    or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0)."""
+    or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0).
+    `passes`: answers and labels that come out of two passes in different orders."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -54,4 +70,5 @@ class EvaluationFacts(Facts):
     metrics: list[MetricFacts] = []
     decisions: list[DecisionFacts] = []
     updates: list[MetricFacts] = []
+    passes: PassesFacts | None = None
     site: Site | None = None

@@ -16,8 +16,8 @@ from harness.checks.probe_facts import PaddingFacts, ProbeFacts
 from harness.frameworks.watch import neighbours, scales
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
+from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
-from harness.frameworks.watch.keras_evaluation import classes_of
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_state import Frozen, Start
 from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording

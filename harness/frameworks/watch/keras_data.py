@@ -144,7 +144,7 @@ class Data:
 
     def _of_dataset(self, dataset: Any) -> LoaderFacts:
         """Facts of a `tf.data.Dataset`, from what it was made of."""
-        chain = _chain(dataset)
+        chain = chain_of(dataset)
         self._watch.seen.apart = self._watch.seen.apart or self._apart(chain)
         known = next((self._sources[id(part)][1] for part in chain if id(part) in self._sources), None)
         batch = next((number for number, part in enumerate(chain) if "Batch" in type(part).__name__), None)
@@ -154,7 +154,7 @@ class Data:
         if known is not None:
             known.shuffled = known.shuffled or bool(mixed)
             return known
-        made = (self._place_of(part) for part in ([chain[batch]] if batch is not None else []) + [dataset])
+        made = (self.place_of(part) for part in ([chain[batch]] if batch is not None else []) + [dataset])
         place = next((found for found in made if found is not None), None)
         size = getattr(chain[batch], "_batch_size", None) if batch is not None else None
         buffers = [int(part._buffer_size) for part in mixed if hasattr(part, "_buffer_size")]
@@ -171,15 +171,16 @@ class Data:
                 pair = isinstance(zipped, tuple) and len(zipped) == 2 and not any(isinstance(one.element_spec, tuple) for one in zipped)
                 if not pair or _order(zipped[0]) == _order(zipped[1]):
                     return None
-                rows = [_cardinality(_chain(one)[-1]) for one in zipped]
-                sites = [site(self._place_of(one)) for one in zipped]
+                rows = [_cardinality(chain_of(one)[-1]) for one in zipped]
+                sites = [site(self.place_of(one)) for one in zipped]
                 # One label repeated beside many rows is no pair that could come apart.
                 return ApartFacts(inputs=sites[0], targets=sites[1], steps=1) if rows[0] == rows[1] and (rows[0] or 0) > 1 else None
             if not isinstance(part.element_spec, tuple) or "Map" in type(part).__name__:
                 return None
         return None
 
-    def _place_of(self, dataset: Any) -> Place | None:
+    def place_of(self, dataset: Any) -> Place | None:
+        """Where a dataset was made."""
         found = self._places.get(id(dataset))
         return found[1] if found is not None and found[0]() is dataset else None
 
@@ -297,7 +298,7 @@ def _counted(labels: list[Any]) -> dict[str, int]:
     return {str(label): count for label, count in Counter(labels).most_common(200)}
 
 
-def _chain(dataset: Any) -> list[Any]:
+def chain_of(dataset: Any) -> list[Any]:
     """A dataset and what it is made of, outermost first."""
     found = [dataset]
     while len(found) < 40:
@@ -316,7 +317,7 @@ def _order(dataset: Any) -> list[tuple[int, ...]]:
 
     Two seeds of 0 stand for chance, which no other shuffling shares.
     """
-    mixed = [part for part in _chain(dataset) if type(part).__name__ == "_ShuffleDataset"]
+    mixed = [part for part in chain_of(dataset) if type(part).__name__ == "_ShuffleDataset"]
     seeds = [(int(part._buffer_size), int(part._seed), int(part._seed2)) for part in mixed]
     return [(*seed, 0 if any(seed[1:]) else id(part)) for seed, part in zip(seeds, mixed, strict=True)]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
 from harness.frameworks.watch import torch_evaluation
+from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_trace import numpy_of
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _METRICS = 20
 _BATCHES = 4
-_CLASSES = 1000
 
 
 class Evaluations:
@@ -49,7 +49,8 @@ class Evaluations:
                 return original(model, *args, **kwargs)
             session.safely("evaluate", self._begin)
             self._predicted, self._referenced = Counter(), Counter()
-            result = original(model, *args, **kwargs)
+            with self._watch.passes.inside():
+                result = original(model, *args, **kwargs)
             session.safely("evaluate", self._end, model, result)
             return result
 
@@ -107,10 +108,14 @@ class Evaluations:
         session = self._watch.session
 
         def predict(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if session.active and self._watch.seen.steps:
-                session.safely("predict", self._begin)
-                self._seen.forwards += 1
-            return original(model, *args, **kwargs)
+            if not session.active or not self._watch.seen.steps:
+                return original(model, *args, **kwargs)
+            session.safely("predict", self._begin)
+            self._seen.forwards += 1
+            with self._watch.passes.inside():
+                made = original(model, *args, **kwargs)
+            session.safely("predict", self._watch.passes.asked, args[0] if args else kwargs.get("x"), session.sites.place(), made)
+            return made
 
         return predict
 
@@ -121,17 +126,6 @@ class Evaluations:
 
     def finish(self) -> None:
         """Nothing is open."""
-
-
-def classes_of(pred: Any, loss: str, *, logits: bool) -> list[int] | None:
-    """Class ids that outputs stand for, `float[rows, classes]` or, of a binary loss, `float[rows]` or `float[rows, 1]`."""
-    if not isinstance(pred, np.ndarray) or pred.dtype.kind != "f":
-        return None
-    if loss in ("sparse_categorical", "categorical") and pred.ndim == 2 and 1 < pred.shape[1] <= _CLASSES:
-        return [int(found) for found in pred.argmax(1)]
-    if loss == "bce" and pred.size == len(pred):
-        return [int(found) for found in pred.reshape(-1) > (0.0 if logits else 0.5)]
-    return None
 
 
 def _texts(counted: Counter[int]) -> dict[str, int]:

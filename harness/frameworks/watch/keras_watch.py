@@ -13,6 +13,7 @@ from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models
+from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.session import WatchSession
@@ -38,7 +39,7 @@ class KerasWatcher:
         self.fitting = 0
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
-        self.data = Data(self)
+        self.data, self.passes = Data(self), Passes(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -47,6 +48,7 @@ class KerasWatcher:
             return
         if not self._hooked:
             self.data.attach()
+            self.passes.attach()
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:
@@ -181,6 +183,6 @@ class KerasWatcher:
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
-                           ("evaluations", self.evaluations.finish), ("the embedding", self._only_embedding),
-                           ("probes", lambda: self.probes.finish(error))):
+                           ("evaluations", self.evaluations.finish), ("passes", self.passes.finish),
+                           ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)

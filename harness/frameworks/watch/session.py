@@ -110,6 +110,7 @@ class WatchSession:
         self.patches = Patches()
         self.stopping: str | None = None
         self.module_at_fault: dict[str, Any] = {}
+        self.comparisons: list[Callable[[Any, Any], None]] = []  # told of answers and references; metrics are hooked by one framework only
         self._watchers: dict[str, Watcher] = {}
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []
         self._limits = Limits(self)
@@ -210,6 +211,11 @@ class WatchSession:
         except Exception as error:  # noqa: BLE001 - a hook must never break the script
             self.warn(f"watching failed at {what}: {type(error).__name__}: {error}"[:300])
             return None
+
+    def compared(self, answers: Any, references: Any) -> None:
+        """The script holds answers of a model against references, row by row."""
+        for told in self.comparisons:
+            self.safely("a comparison", told, answers, references)
 
     def warn(self, text: str) -> None:
         """Note something in the record, once."""

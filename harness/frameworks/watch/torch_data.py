@@ -40,7 +40,6 @@ class Loader:
     since: int = 0
     labels: list[Any] = field(default_factory=list)
     iterator: Any = None
-    passes: int = 0
 
 
 class Data:
@@ -110,9 +109,9 @@ class Data:
                     self._watch.session.site(name, site((code.co_filename, code.co_firstlineno, code.co_name)))
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
-        known.passes += 1
         known.since = 0
         known.iterator = weakref.ref(iterator)
+        self._watch.passes.begins(known)
 
     def _wrap_next(self, original: Any) -> Any:
         session = self._watch.session
@@ -157,6 +156,7 @@ class Data:
         found = torch_batches.labels_in(batch)
         if found is not None:
             self.batch_labels = tensors.whole_labels(found)
+            self._watch.passes.came(known, self.batch_labels or [])
             if len(known.labels) < _ORDERED:
                 known.labels += self.batch_labels or []
         first = sum(1 for other in self._loaders.values() if other.batches) == 1

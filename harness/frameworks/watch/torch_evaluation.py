@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _METRICS = 20
 _INPUTS = 500
 _SCORES = ("accuracy_score", "balanced_accuracy_score", "f1_score", "precision_score", "recall_score", "roc_auc_score", "matthews_corrcoef",
-           "average_precision_score", "log_loss", "mean_squared_error", "mean_absolute_error", "r2_score", "cohen_kappa_score")
+           "average_precision_score", "log_loss", "mean_squared_error", "mean_absolute_error", "r2_score", "cohen_kappa_score",
+           "confusion_matrix", "classification_report")
 
 
 class Evaluations:
@@ -91,14 +92,18 @@ class Evaluations:
         return alone and _inputs(call) not in self._trained
 
     def _count(self, call: RootCall) -> None:
-        output = self._watch.losses.output_of([call])
-        predicted = self._classes(output) if output is not None and self._watch.on_cpu(output) else None
+        predicted = self.classes_of(call)
         if predicted is None:
             return
         self._predicted.update(predicted)
         self._rows += len(predicted)
         if call.labels is not None and len(call.labels) == len(predicted):
             self._referenced.update(call.labels)
+
+    def classes_of(self, call: RootCall) -> list[int] | None:
+        """The class of each row that a call's output stands for; None where that is not known, or on another device."""
+        output = self._watch.losses.output_of([call])
+        return self._classes(output) if output is not None and self._watch.on_cpu(output) else None
 
     def _classes(self, output: Any) -> list[int] | None:
         """The class of each row: of the largest score, or above the threshold where a binary loss goes with one score a row."""
@@ -164,6 +169,7 @@ class Evaluations:
         self._inside = True
         try:
             facts = session.safely("a metric", self.describe, name, predictions, references)
+            session.compared(predictions, references)
             result = call()
         finally:
             self._inside = False
@@ -224,7 +230,7 @@ def _texts(counted: Counter[int]) -> dict[str, int]:
 
 
 def _values(facts: MetricFacts, result: Any, name: str) -> None:
-    facts.values = numbers(result if isinstance(result, dict) else {name: result})
+    facts.values = {} if isinstance(result, str) else numbers(result if isinstance(result, dict) else {name: result})
 
 
 def numbers(values: dict[Any, Any]) -> dict[str, float]:

@@ -22,6 +22,7 @@ from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
 from harness.frameworks.watch.torch_pairs import Pairs
+from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_schedules import Schedules
@@ -54,7 +55,7 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
-        self.phases = Phases(self)
+        self.phases, self.passes = Phases(self), Passes(self)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         for part in (self.draws, Schedules(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
                      self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
@@ -95,6 +96,7 @@ class TorchWatcher:
     def after_root(self, call: RootCall) -> None:
         """A model has run."""
         self.tape.model_called(call.module, call.args, call.kwargs, call.output, call.place)
+        self.session.safely("an answer", self.passes.answered, call)
         if not call.grad or self.evaluating:
             self.evaluations.forward(call)
             return
@@ -190,6 +192,7 @@ class TorchWatcher:
             self._remember("kept", site(kept))
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("models", self.models.finish),
                            ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
+                           ("passes", self.passes.finish),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
         if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):

@@ -1,0 +1,41 @@
+"""Answers of a model and the labels that they are held against: whether both come in one order."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding
+from harness.checks.observation import Observation
+
+
+class TwoPasses(Check):
+    """Predictions and labels come in two orders: what is evaluated is shuffled anew in each pass.
+
+    Every prediction is then held against the label of another row, and a good model scores like a guess.
+    Sources: PyTorch docs, `DataLoader(shuffle=...)`; TensorFlow docs, `Dataset.shuffle(reshuffle_each_iteration=...)`.
+    """
+
+    code: ClassVar[str] = "E505"
+    stage: ClassVar[Stage] = "evaluation"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges the order of the labels that answers were held against by the one in which the rows came that were answered."""
+        found = seen.evaluation.passes
+        if found is None:
+            return None
+        if seen.framework in reading.KERAS:
+            remedy = ("Do not shuffle what is evaluated (no `.shuffle(...)`, or `shuffle=False`), or take both out of one pass: "
+                      "`for x, y in dataset: labels.append(y); predictions.append(model(x, training=False))`.")
+        else:
+            remedy = ("Do not shuffle what is evaluated, `DataLoader(..., shuffle=False)`, or take both out of one pass: "
+                      "`for x, y in loader: labels.append(y); predictions.append(model(x))`.")
+        evidence = [(f"places at which two passes have the same label: {found.same} of {found.rows} "
+                    f"(two random orders of these labels: {found.chance * found.rows:.0f})")]
+        evidence += [f"{name}: `{place.source}`" for name, place in (("predictions", found.answers), ("labels", found.labels))
+                     if place is not None and place.source]
+        return Finding(
+            message="Predictions and labels do not come in one order: each pass over the data shuffles it anew, so that a prediction is "
+                    "held against the label of another row.",
+            remedy=remedy, site=found.labels or found.answers or found.loader or reading.place(seen, "evaluation"), evidence=evidence)

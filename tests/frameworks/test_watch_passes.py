@@ -1,0 +1,123 @@
+"""Answers from one pass over shuffled rows, labels from another; and evaluations that go over their rows twice rightly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from harness.frameworks.watch import passes
+from tests.frameworks.test_watch_keras import watch as watch_keras
+from tests.frameworks.watching import watch as watch_torch
+
+TORCH = """
+import numpy as np, torch
+from sklearn.metrics import accuracy_score, confusion_matrix
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+x = torch.randn(400, 8)
+y = (2 * x[:, 0] + x[:, 1] > 0).long() + (x[:, 2] > 1).long()
+train = DataLoader(TensorDataset(x[:300], y[:300]), batch_size=30, shuffle=True)
+test = DataLoader(TensorDataset(x[300:], y[300:]), batch_size=25, shuffle=SHUFFLE)
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for epoch in range(4):
+    for a, b in train:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(a), b).backward()
+        optimizer.step()
+model.eval()
+with torch.no_grad():
+    EVALUATION
+"""
+ANSWERS = "found = torch.cat([model(a).argmax(1) for a, _ in test])\n    "
+LABELS = "labels = torch.cat([b for _, b in test])\n    "
+BOTH = "found, labels = map(torch.cat, zip(*[(model(a).argmax(1), b) for a, b in test]))\n    "
+
+
+def codes(seen: Observation) -> list[str]:
+    return [result.code for result in walk(seen) if result.state == "found"]
+
+
+@pytest.mark.parametrize(("evaluation", "line"), [
+    (ANSWERS + LABELS + "print((found == labels).float().mean())", "torch.cat([b for"),
+    (LABELS + ANSWERS + "print(accuracy_score(labels, found))", "torch.cat([b for"),
+    (ANSWERS + LABELS + "print(confusion_matrix(labels.numpy(), found.numpy()))", "torch.cat([b for"),
+    (ANSWERS + "print((found == y[300:]).float().mean())", "model(a)")])
+def test_two_passes_of_a_loader(tmp_path: Path, evaluation: str, line: str) -> None:
+    pytest.importorskip("torch")
+    seen = watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", "True"))
+    assert codes(seen) == ["E505"]
+    facts = seen.evaluation.passes
+    assert facts is not None
+    assert facts.rows == 100
+    assert facts.same < 100
+    place = facts.labels or facts.answers
+    assert place is not None
+    assert line in place.source
+
+
+@pytest.mark.parametrize(("evaluation", "shuffle"), [
+    (ANSWERS + LABELS + "print((found == labels).float().mean())", "False"),
+    (BOTH + "print((found == labels).float().mean(), accuracy_score(labels, found))", "True"),
+    # Another model is scored on rows and labels of one later pass.
+    (BOTH + LABELS + "print((found == labels[torch.randperm(3)[0]]).float().mean())", "True"),
+    (BOTH + "rows, labels = map(torch.cat, zip(*test))\n    other = rows[:, 0].gt(0).long()\n    print(accuracy_score(labels, other))",
+     "True")])
+def test_one_order(tmp_path: Path, evaluation: str, shuffle: str) -> None:
+    pytest.importorskip("torch")
+    assert codes(watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))) == []
+
+
+KERAS = """
+import numpy as np
+import tensorflow as tf
+import keras
+from sklearn.metrics import accuracy_score
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(400, 8)).astype("float32")
+y = (2 * x[:, 0] + x[:, 1] > 0).astype(int) + (x[:, 2] > 1).astype(int)
+def rows(x, y):
+    return tf.data.Dataset.from_tensor_slices((x, y)).shuffle(400)SHUFFLE.batch(20)
+train, test = rows(x[:300], y[:300]), rows(x[300:], y[300:])
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(3)])
+model.compile(optimizer=keras.optimizers.Adam(1e-2), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(train, epochs=4, verbose=0)
+EVALUATION
+"""
+PREDICT = "found = model.predict(test, verbose=0).argmax(1)\n"
+READ = "labels = np.concatenate([b.numpy() for _, b in test])\n"
+
+
+@pytest.mark.parametrize("evaluation", [
+    PREDICT + READ + "print(np.mean(found == labels))", "labels = np.concatenate(list(test.map(lambda a, b: b)))\n" + PREDICT,
+    PREDICT + "print(accuracy_score(y[300:], found))"])
+def test_two_passes_of_a_dataset(tmp_path: Path, evaluation: str) -> None:
+    pytest.importorskip("keras")
+    seen = watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", ""))
+    assert codes(seen) == ["E505"]
+    assert seen.evaluation.passes is not None
+    assert seen.evaluation.passes.rows == 100
+
+
+@pytest.mark.parametrize(("evaluation", "shuffle"), [
+    (PREDICT + READ + "print(np.mean(found == labels))", ".cache()"),
+    (PREDICT + "first = next(iter(test))\nfew = [b for _, b in test.take(2)]", ""),
+    (READ + "print(model.evaluate(test, verbose=0))", "")])
+def test_one_order_of_a_dataset(tmp_path: Path, evaluation: str, shuffle: str) -> None:
+    pytest.importorskip("keras")
+    assert codes(watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))) == []
+
+
+def test_rows_that_are_others_are_not_compared() -> None:
+    one = [0, 1] * 20
+    assert passes.compared(one, one, None, None, None) is None
+    assert passes.compared(one, one[:-1], None, None, None) is None
+    assert passes.compared(one, [0] * 40, None, None, None) is None
+    facts = passes.compared(one, one[::-1], None, None, None)
+    assert facts is not None
+    assert (facts.same, facts.chance) == (0, 0.5)
