@@ -64,9 +64,24 @@ class ModelInputs(Check):
         hit = raised.find(seen, _NOT_TAKEN, types=("TypeError",))
         if hit and hit[1]["name"] not in {*raised.LABELS, "num_items_in_batch"} and _library_or_batch(hit[0]):
             return self._not_taken(seen, hit[0], hit[1]["callee"], hit[1]["name"])
+        hit = raised.find(seen, _COLUMN, types=("KeyError",))
+        dropping = next((one for one in seen.loaders if hit and hit[1]["name"] in one.dropped_columns), None)
+        if hit and dropping is not None:
+            return self._read_too_late(seen, hit[0], hit[1]["name"], dropping)
         if not seen.batches and not seen.steps and seen.exception is None:
             raise NotJudged("no batch was seen")
         return None
+
+    @staticmethod
+    def _read_too_late(seen: Observation, error: ExceptionFacts, name: str, loader: LoaderFacts) -> Finding:
+        """What reads rows when they are asked for (`set_transform`, a collator) wants a column that is gone by then."""
+        return Finding(
+            message=f"`{name}` is read when a batch is made, and the Trainer has dropped that column before: the model's forward() does "
+                    "not name it.",
+            remedy="Keep the dataset's columns: `TrainingArguments(..., remove_unused_columns=False)`.",
+            site=reading.place(seen, "training_arguments", "loader") or error.site,
+            evidence=[raised.quote(error), *([f"read here: {error.site.source}"] if error.site else []),
+                      f"dropped, since forward() does not name them: {', '.join(loader.dropped_columns)}"])
 
     @staticmethod
     def _missing(seen: Observation, error: ExceptionFacts, wanted: str, loader: LoaderFacts | None) -> Finding:

@@ -198,7 +198,7 @@ def _unusual(facts: TensorFacts) -> str | None:
 def _guess(seen: Observation) -> float | None:
     """Loss of the best constant answer: the labels' entropy, ln k for k classes, or a regression target's variance."""
     counts = counts_of(raised.train_loader(seen))
-    if seen.task == "classification" and len(counts) > 1:
+    if seen.task == "classification" and len(counts) > 1 and not any(call.weighted for call in seen.loss_calls):
         return max(entropy(counts), 0.05)
     if seen.task == "classification" and seen.classes and seen.classes > 1:
         return math.log(seen.classes)

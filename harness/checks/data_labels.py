@@ -17,6 +17,8 @@ from harness.checks.probe_facts import CurveFacts
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
 # One label in a random sample of fewer rows than this may be the luck of a rare class.
 _SURE_ROWS = 500
+# So many batches, and labels of tokens in them, are no chance.
+_BATCHES, _POSITIONS = 3, 150
 # A schedule of one cycle begins at a 25th of its highest rate by default.
 _CYCLE = 30
 
@@ -70,6 +72,9 @@ class ConstantLabels(Check):
                                   "predicted.",
                            site=raised.made_by(seen, *raised.LABELS) or calls[0].site,
                            evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
+        tokens = self._one_token(seen)
+        if tokens is not None:
+            return tokens
         loader = raised.train_loader(seen)
         if loader is None or not loader.label_counts:
             raise NotJudged("the labels of the training data were not seen")
@@ -94,6 +99,26 @@ class ConstantLabels(Check):
                    "kept one class), and count them: `collections.Counter(dataset[\"label\"])`.",
             site=raised.made_by(seen, loader.label_column, *raised.LABELS) or loader.site, evidence=[f"label counts: {shares(counts)}"]
             + ([f"classes of the dataset: {', '.join(loader.label_names)}"] if loader.label_names else []))
+
+
+    @staticmethod
+    def _one_token(seen: Observation) -> Finding | None:
+        """Every token that is to be predicted is the same one, and the loss falls as it does where one answer is right."""
+        batches = [batch for batch in seen.batches if batch.label_positions]
+        labels = {batch.one_label for batch in batches}
+        positions = sum(batch.label_positions for batch in batches)
+        losses = reading.finite(reading.observed_losses(seen))
+        if len(batches) < _BATCHES or labels == {None} or len(labels) != 1 or positions < _POSITIONS or len(losses) < 2 * _BATCHES:
+            return None
+        if not statistics.fmean(losses[-_BATCHES:]) < 0.6 * losses[0]:
+            return None
+        return Finding(
+            message=f"All {positions} labels of the first {len(batches)} batches that are not left out are {labels.pop()}: there is "
+                    "nothing to tell apart.",
+            remedy="Copy the labels before anything is masked or changed, `labels = input_ids.clone()`, and only then set those to -100 "
+                   "that are not to be predicted.",
+            site=reading.place(seen, "collator.labels") or raised.made_by(seen, *raised.LABELS) or reading.place(seen, "loader"),
+            evidence=[f"loss: {losses[0]:.3g} at first, {statistics.fmean(losses[-_BATCHES:]):.3g} at the end"])
 
 
 class ImbalancedLabels(Check):
@@ -220,7 +245,8 @@ class UninformativeLabels(Check):
             remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=loader.site if loader else None, evidence=evidence)
+            site=(reading.place(seen, "getitem.labels") if seen.framework in reading.KERAS else None) or (loader.site if loader else None),
+            evidence=evidence)
 
     @staticmethod
     def _fits(seen: Observation) -> list[CurveFacts]:

@@ -18,6 +18,9 @@ _ENCODINGS = {"CategoricalAccuracy": "one-hot rows", "TopKCategoricalAccuracy": 
               "Accuracy": "class ids on both sides"}
 
 
+_COUNTING = ("IoU", "MeanIoU")
+
+
 def _open(shape: tuple[int, ...]) -> str:
     """A shape in which a length that is left open has no number."""
     return f"({', '.join(str(size) if size else 'rows' for size in shape)}{',' if len(shape) == 1 else ''})"
@@ -50,7 +53,8 @@ class MetricInput(Check):
             unsure = None
         error = sure or unsure
         if error is None:
-            return self._wrong_axis(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen) or self._other_encoding(seen)
+            by_hand = self._wrong_axis(seen) or self._scores_as_ids(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
+            return by_hand or self._other_encoding(seen)
         given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -94,6 +98,19 @@ class MetricInput(Check):
                     "taken along the rows of the batch.",
             remedy="Take it along the classes: `predictions = logits.argmax(dim=-1)`.", site=error.site,
             evidence=[f"{error.type}: {reading.first_line(error.message)}"])
+
+    @staticmethod
+    def _scores_as_ids(seen: Observation) -> Finding | None:
+        """Scores of a classifier, and not the classes that they are of, are asked to be equal to the labels."""
+        for made in seen.evaluation.decisions:
+            if made.how == "equal" and made.broken > 0.5 * made.values and made.values > 1 and seen.task == "classification":
+                return Finding(
+                    message="The model's scores are compared with class ids, which they are never equal to.",
+                    remedy="Take the class of the largest score, `predictions = outputs.argmax(dim=1)`; `torch.max(outputs, 1)` gives the "
+                           "scores first and the classes second.",
+                    site=made.site or reading.place(seen, "evaluation"),
+                    evidence=[f"{made.broken} of {made.values} values are no whole numbers; from {made.minimum:.3g} to {made.maximum:.3g}"])
+        return None
 
     @staticmethod
     def _scores_as_probabilities(seen: Observation) -> Finding | None:
@@ -141,7 +158,17 @@ class MetricInput(Check):
         """A metric object for one-hot rows, for yes and no, or for ids on both sides gets class ids and one score per class."""
         for update in seen.evaluation.updates:
             given, wanted = update.predictions, update.references
-            if given is None or wanted is None or update.name not in _ENCODINGS or len(given.shape) < 2 or given.shape[-1] < 2:
+            if given is None or wanted is None:
+                continue
+            if update.name in _COUNTING and "float" in given.dtype:
+                return Finding(
+                    message=f"{update.name} counts class ids, and gets the model's {given.dtype} numbers: each is cut to a whole number, "
+                            "so that every probability below 1 counts as class 0.",
+                    remedy="Use a metric that cuts at a threshold, `BinaryIoU(target_class_ids=[0, 1], threshold=0.5)`, or for several "
+                           "classes one that takes the largest score, `OneHotMeanIoU(num_classes=...)`.",
+                    site=update.site or reading.place(seen, "metric", "compile", "evaluation"),
+                    evidence=[f"predictions {_open(given.shape)} {given.dtype}, references {_open(wanted.shape)} {wanted.dtype}"])
+            if update.name not in _ENCODINGS or len(given.shape) < 2 or given.shape[-1] < 2:
                 continue
             if wanted.shape in {given.shape[:-1], (*given.shape[:-1], 1)}:
                 return Finding(

@@ -26,9 +26,10 @@ class MetricFacts(Facts):
 
 class DecisionFacts(Facts):
     """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
-    of `values` outputs was compared with each of as many references.
+    of `values` outputs was compared with each of as many references; or `equal`, where they were asked to be equal to whole numbers.
 
-    `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor 1.
+    `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor
+    1; `broken`: is no whole number.
     """
 
     how: str
@@ -38,6 +39,7 @@ class DecisionFacts(Facts):
     maximum: float = 0.0
     lost: int = 0
     odd: int = 0
+    broken: int = 0
     site: Site | None = None
 
 

@@ -195,6 +195,11 @@ class FrozenWeights(Check):
         if seen.frozen_later is not None:
             return Finding(message="A second model is fitted here of which every weight is frozen: this training cannot change anything.",
                            remedy=self._thaw(seen, "the new layers"), site=seen.frozen_later, evidence=[])
+        if seen.thawed is not None:
+            return Finding(message=f"{seen.thawed.lacking} weights were made trainable after `compile`, and this `fit` goes on with the "
+                                   f"{seen.thawed.held} that were trainable then.",
+                           remedy="Call `model.compile(...)` again after `trainable` was changed, and before `fit`.", site=seen.thawed.site,
+                           evidence=[f"left as they are: {', '.join(seen.thawed.left)}"])
         if model is None or not model.parameters:
             raise NotJudged("the model's weights were not seen")
         if model.unregistered and not (seen.optimizer and seen.optimizer.foreign) and not reading.several_models(seen):
@@ -222,7 +227,7 @@ class FrozenWeights(Check):
                 remedy="In Keras 3 make weights with `self.add_weight(shape=..., initializer=...)`; where one is to stay as it is, say so: "
                        "`tf.Variable(..., trainable=False)`.", site=reading.place(seen, "unregistered", "model"), evidence=evidence)
         return Finding(
-            message=f"{count} weights belong to layers that the model keeps but does not know as its own, so no optimizer holds them.",
+            message=f"{count} weights that the model keeps are not known as its own, so no optimizer holds them.",
             remedy="Keep layers in `torch.nn.ModuleList` or `ModuleDict` instead of a list or dict, and single tensors in "
                    "`torch.nn.Parameter`.", site=reading.place(seen, "unregistered", "model"), evidence=evidence)
 

@@ -23,7 +23,8 @@ class BatchFacts(Facts):
     """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
 
     `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked
-    out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones.
+    out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
+    labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -35,6 +36,8 @@ class BatchFacts(Facts):
     unknown_share: float | None = None
     longest: int | None = None
     inputs_key: str | None = None
+    label_positions: int = 0
+    one_label: int | None = None
 
 
 class DivergenceFacts(Facts):
@@ -318,7 +321,8 @@ class Observation(Facts):
     `Dataset.map`, by the column's name. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
-    `later`: a training after the watched one whose optimizer holds weights that no model has.
+    `later`: a training after the watched one whose optimizer holds weights that no model has. `thawed`: one of the same model, of which
+    weights can be trained since then that its step was not built for.
     """
 
     format: int = FORMAT
@@ -358,6 +362,7 @@ class Observation(Facts):
     output_tail: str = ""
     frozen_later: Site | None = None
     later: LaterFacts | None = None
+    thawed: LaterFacts | None = None
     mixed: Site | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0

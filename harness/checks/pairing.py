@@ -48,4 +48,4 @@ def _collated(seen: Observation, collation: CollationFacts) -> Finding:
                 "label that is not theirs.",
         remedy="Whatever reorders rows has to reorder their labels with them (`order = ...; inputs, labels = inputs[order], "
                "labels[order]`), and what was laid out row by row is reshaped back with the rows first: `.view(rows, choices, -1)`.",
-        site=reading.place(seen, "collator", "loader"), evidence=evidence)
+        site=reading.place(seen, "collator.labels", "collator", "loader"), evidence=evidence)

@@ -223,7 +223,8 @@ def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts
     for own, others in pairs:
         if not failed(own, chance(seen)) and not (smaller and (_outdone(own, others) or _overshot(seen, own, others))):
             continue
-        rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller and learned(other)]
+        rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller
+                 and (learned(other) or (smaller and _far(seen) and _on_its_way(other)))]
         rates = [other for other in rates if _ends_below(other, own)]
         if rates:
             return own, min(rates, key=lambda curve: start_and_end(curve.losses)[1])
@@ -247,10 +248,19 @@ def _outdone(own: CurveFacts, others: list[CurveFacts]) -> bool:
                for other in others)
 
 
+def _far(seen: Observation) -> bool:
+    """Whether the script's steps carried the weights far beyond their own size."""
+    return seen.model is not None and (seen.model.displacement or 0.0) > _FAR
+
+
+def _on_its_way(curve: CurveFacts) -> bool:
+    """A run whose loss, free of the noise of batches, has come down to 70 % in a few steps."""
+    return curve.start_loss is not None and curve.final_loss is not None and curve.final_loss < 0.7 * curve.start_loss
+
+
 def _overshot(seen: Observation, own: CurveFacts, others: list[CurveFacts]) -> bool:
     """Whether the steps carried the weights far beyond their own size and the loss hardly fell, where a smaller rate takes it to 60 %."""
-    far = seen.model is not None and (seen.model.displacement or 0.0) > _FAR
-    if not far or own is not seen.probes.train or own.start_loss is None or own.final_loss is None:
+    if not _far(seen) or own is not seen.probes.train or own.start_loss is None or own.final_loss is None:
         return False
     return own.final_loss > 0.8 * own.start_loss and any(
         other.learning_rate < own.learning_rate and (other.final_loss or math.inf) < 0.6 * own.final_loss for other in others)

@@ -16,6 +16,7 @@ from harness.checks.tensor_facts import Site
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",
            "G307", "G308", "S403", "S404", "S405")
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
+_STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
 class RateTooHigh(Check):
@@ -72,8 +73,9 @@ class RateTooLow(Check):
         start, end = reading.start_and_end(own.losses)
         if own.start_loss is not None and own.final_loss is not None:
             start, end = own.start_loss, own.final_loss  # free of the noise of single batches
-        if abs(start - end) > 0.02 * abs(start):
-            return None  # it moves: slow is not wrong
+        displacement = seen.model.displacement if seen.model else None
+        if abs(start - end) > 0.02 * abs(start) and (displacement is None or displacement > _STILL):
+            return None  # it moves: slow is not wrong (beside weights that stand still, running statistics move a loss)
         rates = reading.finite(step.learning_rate for step in seen.steps)
         rises = not rates or rates[-1] > rates[0]
         if seen.optimizer is not None and seen.optimizer.scheduled and rises:
@@ -329,7 +331,8 @@ def _schedule_site(seen: Observation, *arguments: str) -> Site | None:
 def _set_rate(seen: Observation, rate: float) -> str:
     kind = seen.optimizer.kind if seen.optimizer and seen.optimizer.kind else "Adam"
     if seen.framework in reading.KERAS:
-        return f"Give it yourself: `model.compile(optimizer=keras.optimizers.{kind}(learning_rate={rate:g}), ...)`."
+        made = f"keras.optimizers.{kind}(learning_rate={rate:g})"
+        return f"Give it yourself: `model.compile(optimizer={made}, ...)`." if "compile" in seen.sites else f"`optimizer = {made}`."
     if seen.trainer:
         return f"`TrainingArguments(..., learning_rate={rate:g})`."
     return f"`torch.optim.{kind}(model.parameters(), lr={rate:g})`."

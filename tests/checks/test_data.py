@@ -7,7 +7,7 @@ import math
 import pytest
 
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import ApartFacts, BatchFacts, LossCall, ModelFacts, Observation, OptimizerFacts
+from harness.checks.observation import ApartFacts, BatchFacts, LoaderFacts, LossCall, ModelFacts, Observation, OptimizerFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
 from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
@@ -313,3 +313,38 @@ def test_an_evaluation_of_classes_that_training_never_sees() -> None:
     seen.classes = 3
     seen.evaluation.metrics[0].reference_counts = {"0": 45, "1": 45, "2": 10}
     assert judge("D107", seen) != "found"
+
+
+def test_a_column_that_is_read_when_the_trainer_has_dropped_it() -> None:
+    seen = healthy()
+    seen.batches, seen.steps = [], []
+    seen.loaders[0].dropped_columns = ["image"]
+    seen.sites["training_arguments"] = Site(file="train.py", line=83, source="args = TrainingArguments(")
+    seen.exception = error("KeyError", "'image'", stage="data", source='return {"pixel_values": read(batch["image"])}')
+    found = finding("D101", seen)
+    assert "remove_unused_columns=False" in found.remedy
+    assert found.site == seen.sites["training_arguments"]
+    seen.exception = error("KeyError", "'picture'", stage="data")
+    assert judge("D101", seen) != "found"
+
+
+@pytest.mark.parametrize(("labels", "positions", "end", "found"), [
+    ([4, 4, 4], 60, 0.3, True), ([4, 4, 7], 60, 0.3, False), ([4, 4, None], 60, 0.3, False), ([4, 4, 4], 6, 0.3, False),
+    ([4, 4, 4], 60, 1.0, False), ([4, 4], 200, 0.3, False)])
+def test_one_token_to_predict(labels: list[int | None], positions: int, end: float, found: bool) -> None:
+    seen = healthy()
+    seen.task = "language"
+    seen.batches = [BatchFacts(columns={"input_ids": ids()}, label_positions=positions, one_label=label) for label in labels]
+    seen.steps = steps([1.0 + (end - 1.0) * n / 19 for n in range(20)])
+    assert (judge("D104", seen) == "found") is found
+
+
+def test_a_weighted_loss_is_no_entropy() -> None:
+    seen = pixels()
+    seen.loaders = [LoaderFacts(label_counts={"0": 950, "1": 50}, rows=1000)]
+    seen.classes, seen.loss_calls = 2, [LossCall(name="bce", weighted=True)]
+    seen.steps = steps([0.67] * 30)
+    seen.probes = ProbeFacts(initial_loss=0.67)  # ln 2, of weights that make both classes count alike
+    assert judge("D108", seen) != "found"
+    seen.loss_calls[0].weighted = False
+    assert judge("D108", seen) == "found"

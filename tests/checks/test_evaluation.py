@@ -130,3 +130,26 @@ def test_logits_rounded_or_compared_with_one_half() -> None:
                                    {"how": "compare", "threshold": 2.0}, {"odd": 0}])
 def test_answers_by_hand_that_are_right(facts: dict[str, object]) -> None:
     assert verdict(MetricInput, made_by_hand(**facts)) is None
+
+
+@pytest.mark.parametrize(("how", "broken", "task", "wrong"), [
+    ("equal", 24, "classification", True), ("equal", 0, "classification", False), ("equal", 24, "regression", False),
+    ("round", 24, "classification", False)])
+def test_scores_compared_with_class_ids(how: str, broken: int, task: str, wrong: bool) -> None:
+    made = DecisionFacts(how=how, values=24, minimum=-2.0, maximum=5.0, broken=broken, site=HERE)
+    observation = seen(task=task, evaluation=EvaluationFacts(decisions=[made]))
+    if wrong:
+        found(MetricInput, observation, "class ids", "24 of 24", "argmax(dim=1)")
+    else:
+        assert verdict(MetricInput, observation) is None
+
+
+@pytest.mark.parametrize(("name", "dtype", "wrong"), [
+    ("MeanIoU", "float32", True), ("IoU", "float16", True), ("MeanIoU", "int64", False), ("BinaryIoU", "float32", False)])
+def test_a_metric_that_counts_class_ids(name: str, dtype: str, wrong: bool) -> None:
+    update = MetricFacts(name=name, predictions=tensor(0, 32, 32, 1, dtype=dtype), references=ids(0, 32, 32, 1), site=HERE)
+    observation = seen(framework="keras", evaluation=EvaluationFacts(updates=[update]))
+    if wrong:
+        found(MetricInput, observation, "BinaryIoU", "(rows, 32, 32, 1)")
+    else:
+        assert verdict(MetricInput, observation) is None

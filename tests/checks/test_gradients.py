@@ -9,7 +9,7 @@ import pytest
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
 from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
-from harness.checks.observation import BadBirth, ExceptionFacts, MemoryFacts, OptimizerFacts, UnitFacts
+from harness.checks.observation import BadBirth, ExceptionFacts, LaterFacts, MemoryFacts, OptimizerFacts, UnitFacts
 from harness.checks.tensor_facts import Site
 from tests.checks.facts import (
     ADAM,
@@ -189,3 +189,8 @@ def test_dead_units() -> None:
 
 def test_a_second_model_that_is_fitted_with_nothing_to_train() -> None:
     found(FrozenWeights, seen(framework="keras", frozen_later=HERE), "A second model", "layer.trainable = True")
+
+
+def test_weights_that_were_thawed_after_compile() -> None:
+    thawed = LaterFacts(step=1, held=2, foreign=0, lacking=6, left=["base.kernel"], site=HERE)
+    found(FrozenWeights, seen(framework="keras", thawed=thawed), "6 weights", "the 2 that", "compile(...)` again", "base.kernel")

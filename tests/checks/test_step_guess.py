@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.checks.observation import ParameterFacts
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.reading import failed
 from tests.checks.made import curve, healthy, judge, steps
@@ -28,3 +29,30 @@ def test_weights_carried_far_beyond_their_size(displacement: float | None, own: 
     seen.probes.train = CurveFacts(learning_rate=0.5, losses=[1.08, 90.0, *[1.05] * 40], start_loss=1.09, final_loss=own)
     seen.probes.train_scaled = [CurveFacts(learning_rate=0.005, losses=[1.08, 1.0, *[other] * 40], start_loss=1.09, final_loss=other)]
     assert (judge("S401", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("displacement", "other", "found"), [(14.0, 1.0, True), (14.0, 1.2, False), (1.2, 1.0, False)])
+def test_a_smaller_rate_that_is_on_its_way(displacement: float, other: float, found: bool) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.displacement, seen.classes = displacement, 5
+    seen.steps = steps([1.61, 26.0, *[1.6] * 40])
+    seen.probes.overfit = curve(1.62, 1.6, rate=0.02)
+    seen.probes.overfit_scaled = []
+    seen.probes.train = CurveFacts(learning_rate=0.02, losses=[1.61, 26.0, *[1.6] * 40], start_loss=1.61, final_loss=1.64)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=2e-4, losses=[1.62] * 30 + [other] * 12, start_loss=1.61, final_loss=other)]
+    assert (judge("S401", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("displacement", "found"), [(1e-5, True), (0.02, False)])
+def test_a_loss_that_moves_beside_weights_that_do_not(displacement: float, found: bool) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.displacement = displacement
+    seen.model.parameters = [ParameterFacts(name="weight", size=100, update_ratio=1e-7)]
+    seen.steps = steps([1.2] * 40)
+    seen.probes.overfit = curve(1.3, 1.2, rate=1e-6)
+    seen.probes.overfit_scaled = []
+    seen.probes.train = CurveFacts(learning_rate=1e-6, losses=[1.2] * 40, start_loss=1.31, final_loss=1.19)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=1e-2, losses=[1.3, *[0.4] * 40], start_loss=1.31, final_loss=0.4)]
+    assert (judge("S402", seen) == "found") is found

@@ -202,16 +202,16 @@ def everything(names: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("flags", ["", "run_eagerly=True"])
-@pytest.mark.parametrize("optimizer", ["Adam(0.01)", "SGD(1e-7, momentum=0.9)"])
+@pytest.mark.parametrize(("optimizer", "steps"), [("Adam(0.01)", 80), ("SGD(1e-7, momentum=0.9)", 81)])
 @pytest.mark.parametrize("name", KERAS)
-def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, name: str, optimizer: str, flags: str) -> None:
+def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, name: str, optimizer: str, steps: int, flags: str) -> None:
     flags = flags or ("jit_compile=False" if name == "keras" else "")
     text = STATE.replace("NAME", name).replace("OPTIMIZER", f"optimizer = keras.optimizers.{optimizer}").replace("FLAGS", flags)
     error, plain = run(WatchSession(tmp_path / "plain.py"), text, tmp_path / "plain.py")
     assert error is None
     before = everything(plain)
-    # Steps beyond the budget are cut by the watching, so the budget is more than what the script does; both rounds run at its end.
-    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=80, probe_seconds=1.5))
+    # Steps beyond the budget are cut by the watching; of a rate that is too low the script would be ended with its 80th step.
+    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=steps, probe_seconds=1.5))
     session.attach()
     error, watched = run(session, text, tmp_path / "train.py")
     assert error is None
@@ -328,3 +328,41 @@ def test_a_variable_that_no_layer_knows(tmp_path: Path, name: str, extra: str, f
     if result.finding is not None:
         assert result.finding.site is not None
         assert "self.table" in result.finding.site.source
+
+
+@pytest.mark.parametrize(("metric", "found"), [("MeanIoU(num_classes=2)", True), ("BinaryIoU(threshold=0.5)", False)])
+def test_a_metric_of_class_ids_in_segmentation(tmp_path: Path, metric: str, found: bool) -> None:
+    text = HEAD.replace("NAME", "keras") + f"""
+x, y = x.reshape(64, 10, 10, 1), (x.reshape(64, 10, 10, 1) > 0).astype("int64")
+model = keras.Sequential([keras.Input((10, 10, 1)), keras.layers.Conv2D(1, 3, padding="same", activation="sigmoid")])
+model.compile(optimizer=keras.optimizers.Adam(0.05), loss="binary_crossentropy",
+              metrics=[keras.metrics.{metric}])
+model.fit(x, y, batch_size=8, epochs=3, verbose=0)
+"""
+    result = next(result for result in walk(watch(tmp_path, text)) if result.code == "E501")
+    assert (result.state == "found") is found
+    if result.finding is not None:
+        assert result.finding.site is not None
+        assert metric in result.finding.site.source
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("again", "found"), [("", True), ("model.compile(keras.optimizers.Adam(1e-3), LOSS)", False)])
+def test_weights_that_are_thawed_without_compiling(tmp_path: Path, name: str, again: str, found: bool) -> None:
+    text = """
+base = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu")])
+base.trainable = False
+model = keras.Sequential([keras.Input((10,)), base, keras.layers.Dense(2)])
+LOSS = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(keras.optimizers.Adam(0.01), LOSS)
+model.fit(x, y, validation_data=(x, y), batch_size=16, epochs=1, verbose=0)
+base.trainable = True
+AGAIN
+model.fit(x, y, validation_data=(x, y), batch_size=32, epochs=1, verbose=0)
+""".replace("AGAIN", again)
+    seen = watch(tmp_path, (HEAD + text).replace("NAME", name))
+    result = next(result for result in walk(seen) if result.code == "G303")
+    assert (result.state == "found") is found
+    if result.finding is not None:
+        assert result.finding.site is not None
+        assert "batch_size=32" in result.finding.site.source

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from tests.frameworks.watching import HEAD, watch
 
 LOOP = """
@@ -70,3 +71,30 @@ for xb, yb in train:
 def test_a_frozen_body_in_evaluation_mode_is_meant_so(freeze: str, counted: bool, tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + TWO.replace("FREEZE", freeze))
     assert bool(seen.evaluation.training_in_eval_mode) is counted
+
+
+CLASSES = """
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(3):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    with torch.no_grad():
+        outputs = torch.cat([model(xb) for xb, yb in test])
+        ANSWER
+"""
+
+
+@pytest.mark.parametrize(("answer", "wrong"), [
+    ("best, _ = torch.max(outputs, 1); right = (best == y[320:]).sum()", True),
+    ("_, best = torch.max(outputs, 1); right = (best == y[320:]).sum()", False),
+    ("right = (outputs.max(1).values.eq(y[320:])).sum()", True), ("right = (outputs.argmax(1) == y[320:]).sum()", False),
+    ("right = (torch.softmax(outputs, 1).max(1).values > 0.5).sum()", False)])
+def test_scores_that_are_asked_to_be_class_ids(answer: str, wrong: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + CLASSES.replace("ANSWER", answer))
+    found = next(result for result in walk(seen) if result.code == "E501")
+    assert (found.state == "found") is wrong
+    if found.finding is not None:
+        assert found.finding.site is not None
+        assert found.finding.site.source == answer

@@ -122,3 +122,24 @@ def test_a_schedule_is_placed_where_its_length_comes_from(tmp_path: Path, parame
     text = HEAD + SCHEDULE.format(parameter=parameter, given=given)
     text = text.replace("made(model, epochs)", "made(model)") if parameter.startswith("*") else text
     assert part in watch(tmp_path, text).sites["schedule_made"].source
+
+
+def test_a_tensor_that_is_no_parameter(tmp_path: Path) -> None:
+    head = HEAD.replace("self.b = nn.Linear(32, 2)", "self.b = nn.Linear(32, 2)\n        self.shift = torch.zeros(32).requires_grad_()")
+    seen = watch(tmp_path, head.replace("self.a(x)", "self.a(x) + self.shift") + LOOP)
+    assert seen.model is not None
+    assert seen.model.unregistered == ["Net.shift (32,)"]
+    assert seen.sites["unregistered"].line == line_of(head, "self.shift =")
+
+
+def test_where_a_collator_makes_the_labels(tmp_path: Path) -> None:
+    collate = """
+def collate(rows):
+    inputs = torch.stack([row[0] for row in rows])
+    labels = torch.stack([row[1] for row in rows])
+    return inputs, labels
+"""
+    text = (HEAD + LOOP).replace("train = ", collate + "train = ").replace("shuffle=True)", "shuffle=True, collate_fn=collate)")
+    seen = watch(tmp_path, text)
+    assert seen.sites["collator"].line == line_of(text, "def collate")
+    assert seen.sites["collator.labels"].line == line_of(text, "labels = torch.stack")

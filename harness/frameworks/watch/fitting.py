@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeVar
 
+from harness.checks import reading
 from harness.checks.observation import UnitFacts
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
 from harness.frameworks.watch.carry import Portion
@@ -176,9 +177,11 @@ class Fits(Generic[S]):
         facts = self._facts
         wanted = len(own.losses) if all(math.isfinite(loss) for loss in own.losses) else _FIT_STEPS
         first, last = own.start_loss or 0.0, own.final_loss or 0.0
-        still = math.isfinite(last) and abs(last - first) < 0.02 * abs(first)
+        moved = sorted(found for found in self.backend.moved() if found)
+        # A loss may change beside weights that do not: running statistics do that.
+        still = math.isfinite(last) and (abs(last - first) < 0.02 * abs(first) or (bool(moved) and moved[len(moved) // 2] < _STILL))
         # Weights that hardly move tell themselves how much more it would take: a movement is in proportion to the rate.
-        moved = sorted(found for found in self.backend.moved() if found) if still else []
+        moved = moved if still else []
         wanting = [round(_SENSIBLE / moved[len(moved) // 2], -1)] if moved and moved[len(moved) // 2] < 0.1 * _SENSIBLE else []
         guesses = [guess for found in wanting for guess in (found, 10 * found, found / 10) if 10 <= guess <= _MOST_FASTER]
         for factor in (*guesses, 10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
@@ -228,7 +231,8 @@ class Fits(Generic[S]):
         fitted = [curve.learning_rate / own.learning_rate for curve in self._facts.overfit_scaled
                   if _fell(curve.losses) and own.learning_rate]
         faster = max([_FASTER, *fitted])
-        return [faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)]
+        best = faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)
+        return [best, 10 * best]
 
     def _elsewhere(self, own: CurveFacts, factor: float, half: float) -> bool:
         """The script's steps at another rate; whether their losses end under `half` of its own, which is beyond doubt."""
@@ -282,7 +286,7 @@ class Fits(Generic[S]):
             curve.losses.append(loss)
             if number == 1:
                 begun = self._clock.seconds()  # the first step of all may include building a function
-            if self._is_over(curve.losses, stop_early=stop_early, below=below) or (
+            if self._is_over(curve, stop_early=stop_early, below=below) or (
                     number >= least and self._clock.seconds() - begun > seconds):
                 break
         if len(curve.losses) > 1:
@@ -291,13 +295,15 @@ class Fits(Generic[S]):
         curve.accuracy = self.backend.accuracy(steps[:4], change)
         return curve
 
-    def _is_over(self, losses: list[float], *, stop_early: bool, below: float) -> bool:
+    def _is_over(self, curve: CurveFacts, *, stop_early: bool, below: float) -> bool:
         """Whether more steps would tell nothing more."""
+        losses = curve.losses
         if not math.isfinite(losses[-1]):
             return True
         if stop_early and len(losses) > LEAST_STEPS and max(losses[-3:]) < _FITTED * losses[0]:
             return True
-        return len(losses) > 2 * LEAST_STEPS and sum(losses[-LEAST_STEPS:]) / LEAST_STEPS < below
+        under = len(losses) > 2 * LEAST_STEPS and sum(losses[-LEAST_STEPS:]) / LEAST_STEPS < below
+        return under and reading.learned(curve)
 
 
 def learns(losses: Iterable[float]) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
-from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_state import Frozen, Start
 from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
 
@@ -37,10 +36,17 @@ class Step:
     scale: float = 1.0
 
 
+class Replaying(Protocol):
+    """Takes steps on the model again."""
+
+    def losses(self, batches: Iterable[Any], factor: float) -> Iterable[float]:
+        """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""
+
+
 class KerasBackend(Backend[Step]):
     """Runs a model's own training step. `call`: the loss that the script's steps were seen to compute."""
 
-    def __init__(self, keras: Any, model: Any, train_step: Any, replay: Replay, start: Start, rate: float,
+    def __init__(self, keras: Any, model: Any, train_step: Any, replay: Replaying, start: Start, rate: float,
                  call: LossCall | None) -> None:
         self._keras, self._model, self._train_step, self._replay, self._start = keras, model, train_step, replay, start
         self._name, self._logits = (call.name, bool(call.from_logits)) if call is not None else ("", False)

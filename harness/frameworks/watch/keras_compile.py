@@ -147,7 +147,7 @@ class Compiles:
 
     def optimizer(self, model: Any, optimizer: Any) -> OptimizerFacts:
         """Facts of the optimizer that is about to step."""
-        given = self.of(model).arguments.get("optimizer", "rmsprop")
+        given = self.of(model).arguments.get("optimizer", "rmsprop") if model is not None else optimizer
         inner = getattr(optimizer, "inner_optimizer", optimizer)
         rate = rate_of(inner)
         by_name = isinstance(given, str)

@@ -118,6 +118,7 @@ class Data:
             facts = self._of_dataset(x)
         elif hasattr(x, "__getitem__") and hasattr(x, "__len__") and not hasattr(x, "shape") and not isinstance(x, list | tuple | dict):
             facts = LoaderFacts(kind=type(x).__name__, batches=_length(x), shuffled=None if given.get("shuffle", True) else False)
+            torch_batches.places(self._watch.session, getitem=getattr(type(x), "__getitem__", None))
         elif inspect.isgenerator(x) or (hasattr(x, "__next__") and not hasattr(x, "shape")):
             facts = LoaderFacts(kind="generator", shuffled=False)
         else:

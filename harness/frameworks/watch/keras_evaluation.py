@@ -31,6 +31,7 @@ class Evaluations:
         self._predicted: Counter[int] = Counter()
         self._referenced: Counter[int] = Counter()
         self._after_training = False
+        self._ends_at: float | None = None
 
     def attach(self) -> None:
         session = self._watch.session
@@ -119,10 +120,13 @@ class Evaluations:
 
         return predict
 
-    def may_end(self) -> None:
-        """All steps were watched and training begins again. Raises `Enough` where an evaluation has been seen."""
-        if self._after_training:
-            self._watch.session.enough("enough steps")
+    def may_end(self, further: float) -> None:
+        """All steps were watched and training begins again. Raises `Enough` so many seconds after an evaluation has been seen."""
+        session = self._watch.session
+        if self._after_training and self._ends_at is None:
+            self._ends_at = session.watched_seconds + further
+        if self._watch.seen.thawed is not None or (self._ends_at is not None and session.watched_seconds >= self._ends_at):
+            session.enough("enough steps")
 
     def finish(self) -> None:
         """Nothing is open."""

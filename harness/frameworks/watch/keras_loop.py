@@ -1,4 +1,4 @@
-"""Loops of a script's own with `tf.GradientTape`, outside `fit`: losses, gradients and steps, without probes.
+"""Loops of a script's own with `tf.GradientTape`, outside `fit`: losses, gradients and steps.
 
 A function of the script's own that `tf.function` would compile is run as plain Python while it is watched: in a graph nothing can be seen.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from harness.frameworks.watch import tensors
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_steps import disjoint
+from harness.frameworks.watch.keras_tape import Taken
+from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import flat, numpy_of
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class Loop:
         self._sources: set[frozenset[int]] = set()
         self._trained: Any = None
         self._evaluated = False
+        self._taken = Taken()
+        self._probes: TapeProbes | None = None
 
     @property
     def _looking(self) -> bool:
@@ -101,17 +105,19 @@ class Loop:
                 return original(model, *args, **kwargs)
             with self._within():
                 found = original(model, *args, **kwargs)
-            self._watch.session.safely("a forward pass", self._ran, model, args[0] if args else kwargs, found)
+            self._watch.session.safely("a forward pass", self._ran, model, args, kwargs, found)
             self._watch.session.safely("an evaluation", self._evaluates, model, kwargs.get("training"))
             return found
 
         return __call__
 
-    def _ran(self, model: Any, given: Any, found: Any) -> None:
+    def _ran(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], found: Any) -> None:
         import tensorflow as tf
 
         self._watch.session.reach("forward")
-        self._model, self._given = model, given
+        self._model, self._given = model, args[0] if args else kwargs
+        if _recorded() and len(self._taken.forwards) < _OUTPUTS:
+            self._taken.forwards.append((model, args, kwargs, found))
         if len(self._outputs) >= _OUTPUTS:
             self._outputs = {}  # an evaluation, after which no step forgets them
         for made in tf.nest.flatten(found):
@@ -120,10 +126,8 @@ class Loop:
 
     def _evaluates(self, model: Any, training: Any) -> None:
         """A model runs where no tape records, after it has been trained: that is an evaluation."""
-        from tensorflow.python.eager import record
-
         watch, known = self._watch, self._watch.seen.model
-        if not watch.seen.steps or record.could_possibly_record() or known is None or model is not self._trained:
+        if not watch.seen.steps or _recorded() or known is None or model is not self._trained:
             return
         facts = watch.seen.evaluation
         facts.forwards += 1
@@ -138,13 +142,19 @@ class Loop:
                 return original(loss, y_true, y_pred, *args, **kwargs)
             with self._within():
                 found = original(loss, y_true, y_pred, *args, **kwargs)
-            self._watch.session.safely("a loss", self._called, loss, y_true, y_pred, found)
+            weight = args[0] if args else kwargs.get("sample_weight")
+            self._watch.session.safely("a loss", self._called, loss, y_true, y_pred, weight, found)
             return found
 
         return __call__
 
-    def _called(self, loss: Any, true: Any, pred: Any, value: Any) -> None:
+    def _called(self, loss: Any, true: Any, pred: Any, weight: Any, value: Any) -> None:
         self._compared(self._watch.compiles.loss(None, loss, self._number), true, pred, value)
+        self._take(loss, true, pred, weight, value)
+
+    def _take(self, again: Callable[..., Any], true: Any, pred: Any, weight: Any, value: Any) -> None:
+        if _recorded() and len(self._taken.losses) < _OUTPUTS:
+            self._taken.losses.append((again, true, pred, weight, value))
 
     def _wrap_loss_function(self, original: Any, name: str, logits: bool) -> Any:
         def loss(*args: Any, **kwargs: Any) -> Any:
@@ -152,11 +162,18 @@ class Loop:
                 return original(*args, **kwargs)
             with self._within():
                 found = original(*args, **kwargs)
-            true = kwargs.get("labels", kwargs.get("y_true", args[0] if args else None))
-            pred = kwargs.get("logits", kwargs.get("y_pred", args[1] if len(args) > 1 else None))
+            keys = [next((key for key in names if key in kwargs), None) for names in (("labels", "y_true"), ("logits", "y_pred"))]
+            true, pred = (kwargs[key] if key else args[place] if place < len(args) else None for place, key in enumerate(keys))
             call = LossCall(name=name, step=self._number, reduction="none", site=self._watch.session.sites.here(),
                             from_logits=(logits or bool(kwargs.get("from_logits"))) if name in CROSS_ENTROPIES else None)
             self._watch.session.safely("a loss", self._compared, call, true, pred, found)
+
+            def again(*given: Any) -> Any:
+                named = {key: given[place] for place, key in enumerate(keys) if key}
+                positional = [given[place] if place < 2 else part for place, part in enumerate(args)]
+                return original(*positional, **(kwargs | named))
+
+            self._take(again, true, pred, None, found)
             return found
 
         return loss
@@ -174,6 +191,8 @@ class Loop:
     def _subtracted(self, true: Any, pred: Any) -> None:
         if math.prod(getattr(true, "shape", ())) == math.prod(pred.shape) > 1:
             self._compared(LossCall(name="other", step=self._number, site=self._watch.session.sites.here()), true, pred, None)
+            self._take(_nothing, true, pred, None, pred)  # how the difference goes on is not known
+            self._take(_nothing, true, pred, None, pred)
 
     @property
     def _number(self) -> int:
@@ -206,8 +225,10 @@ class Loop:
         session.reach("backward")
         session.site("backward")
         self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
-        weights = tf.nest.flatten(sources)
-        each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in flat(found)]
+        weights, gradients = tf.nest.flatten(sources), flat(found)
+        each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in gradients]
+        self._taken.targets.append(target)
+        self._taken.sources, self._taken.gradients = weights, gradients
         self._norms += [norm for norm in each if norm >= 0]
         self._sources.add(frozenset(map(id, weights)))
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
@@ -215,15 +236,19 @@ class Loop:
                 watch.begins(self._model)
                 watch.models.weights(self._model)
             watch.models.gradients([id(weight) for weight in weights], each)
+            watch.steps.begins(self._model)
 
     def _wrap_apply(self, original: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             looking = self._looking
+            if looking and args and not isinstance(args[0], list | tuple):
+                args = (list(args[0]), *args[1:])  # `zip` gives its pairs once
             with self._within():
                 found = original(optimizer, *args, **kwargs)
             if looking:
-                self._watch.session.safely("a step", self._stepped, optimizer)
-                if len(self._watch.seen.steps) >= self._watch.session.budget.steps and self._evaluated:
+                self._watch.session.safely("a step", self._stepped, optimizer, args[0] if args else [])
+                self._watch.probed()
+                if not self._watch.in_full and self._evaluated:
                     self._watch.session.enough("enough steps")  # it has come to its evaluation
                 if self._watch.session.out_of_time:
                     self._watch.session.enough("time")
@@ -231,10 +256,11 @@ class Loop:
 
         return apply
 
-    def _stepped(self, optimizer: Any) -> None:
-        watch, seen = self._watch, self._watch.seen
+    def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
+        watch, seen, taken = self._watch, self._watch.seen, self._taken
         self._trained = self._model if self._targets else self._trained
-        if len(seen.steps) >= watch.session.budget.steps:
+        self._taken = Taken()
+        if not watch.in_full:
             self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
             return
         watch.session.reach("step")
@@ -251,9 +277,13 @@ class Loop:
             learning_rate=current_rate_of(optimizer), labels=(labels or [])[:_ROWS] or None, gradient_norm=sum(squares) ** 0.5))
         if len(seen.steps) == 1:
             watch.steps.describe(self._calls)
+            watch.probes = self._probes = TapeProbes(watch, optimizer)
         if len(seen.loss_calls) < _CALLS:
             seen.loss_calls += self._calls
         seen.models_stepped = max(1, disjoint(self._sources))
+        taken.applied = [part[0] if isinstance(part, list | tuple) else part for part in applied]
+        if self._probes is not None:
+            self._probes.took(taken, labels, seen.steps[-1].loss, self._calls)
         self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
 
     def _came(self) -> None:
@@ -261,3 +291,14 @@ class Loop:
         if data.current is None:
             data.begins({"x": iter(())})
         data.came((self._given, self._labels))
+
+
+def _recorded() -> bool:
+    """Whether a tape may record what happens now."""
+    from tensorflow.python.eager import record
+
+    return bool(record.could_possibly_record())
+
+
+def _nothing(*_: Any) -> None:
+    raise NotImplementedError("a loss that is not known cannot be computed again")

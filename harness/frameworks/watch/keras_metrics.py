@@ -16,7 +16,7 @@ _MOST = 40
 
 
 class Metrics:
-    """Wraps the updates of metrics that are a mean over rows (accuracies, errors, cross-entropies)."""
+    """Wraps the updates of metrics that are a mean over rows (accuracies, errors, cross-entropies), and of those that count class ids."""
 
     def __init__(self, watch: KerasWatcher, keras: Any, compiles: Compiles) -> None:
         self._watch = watch
@@ -25,7 +25,10 @@ class Metrics:
         self._known: set[tuple[int, tuple[Any, ...], tuple[Any, ...]]] = set()
 
     def attach(self) -> None:
-        self._watch.session.patches.replace(self._keras.metrics.MeanMetricWrapper, "update_state", self._wrap_update)
+        metrics = self._keras.metrics
+        counting = next(cls for cls in metrics.IoU.__mro__ if "update_state" in vars(cls))
+        for owner in (metrics.MeanMetricWrapper, counting):
+            self._watch.session.patches.replace(owner, "update_state", self._wrap_update)
 
     def _wrap_update(self, original: Any) -> Any:
         session = self._watch.session
@@ -44,9 +47,9 @@ class Metrics:
         key = (id(metric), given.shape, wanted.shape)
         if key not in self._known:
             self._known.add(key)
-            place = self._compiles.place_of(metric)
+            place = site(self._compiles.place_of(metric)) or self._compiles.keyword(self._watch.seen.sites.get("compile"), "metrics")
             self._watch.seen.evaluation.updates.append(
-                MetricFacts(name=type(metric).__name__, predictions=given, references=wanted, site=site(place)))
+                MetricFacts(name=type(metric).__name__, predictions=given, references=wanted, site=place))
 
 
 def _facts(value: Any) -> TensorFacts | None:

@@ -109,6 +109,12 @@ class Steps:
             return
         self._watch.session.safely("the first weights", self._begin, model)
 
+    def begins(self, model: Any) -> None:
+        """A loop of the script's own is about to take its first step with a model."""
+        self.model = model
+        if self.start is None:
+            self._begin(model)
+
     def _begin(self, model: Any) -> None:
         import tensorflow as tf
 

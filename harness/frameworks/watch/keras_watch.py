@@ -6,13 +6,14 @@ import ast
 import inspect
 from typing import TYPE_CHECKING, Any, cast
 
+from harness.checks.observation import LaterFacts
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_compile import Compiles
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
-from harness.frameworks.watch.keras_model import Models
+from harness.frameworks.watch.keras_model import Models, name_of
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
@@ -37,8 +38,10 @@ class KerasWatcher:
         self._settled = False
         self._unwatched = 0
         self.fitting = 0
+        self._fitted: dict[int, tuple[Any, set[int]]] = {}
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
+        self.probes: Probes
         self.data, self.passes = Data(self), Passes(self)
 
     def attach(self, keras: Any) -> None:
@@ -74,8 +77,9 @@ class KerasWatcher:
             self._use(name)
             session.safely("fit", self._fit_begins, signature, model, args, kwargs)
             session.safely("fit", self._frozen_later, model)
+            session.safely("fit", self._thawed_later, model)
             if not self.in_full:
-                self.evaluations.may_end()
+                self.evaluations.may_end(session.budget.further_seconds)
             self.fitting += 1
             try:
                 return original(model, *args, **kwargs)
@@ -99,6 +103,17 @@ class KerasWatcher:
         if self.seen.steps and model is not self.steps.model and model.built and model.weights and not model.trainable_variables:
             self.seen.frozen_later = self.session.sites.here()
 
+    def _thawed_later(self, model: Any) -> None:
+        """The step that `compile` led to keeps the weights that it was built for: others that are let learn since then do not."""
+        compiled = self.compiles.of(model)
+        _, stepped = self._fitted.get(id(compiled), (None, set()))
+        if not stepped and model.built:
+            self._fitted[id(compiled)] = compiled, {id(weight) for weight in model.trainable_variables}
+        left = [weight for weight in model.trainable_variables if id(weight) not in stepped] if stepped else []
+        if left:
+            self.seen.thawed = LaterFacts(step=1, held=len(stepped), foreign=0, lacking=len(left), left=[name_of(one) for one in left[:6]],
+                                          site=self.session.sites.here())
+
     def begins(self, model: Any) -> None:
         """A model is about to be trained."""
         self.seen.framework = "tf_keras" if self.keras.__name__ == "tf_keras" else "keras"
@@ -119,7 +134,7 @@ class KerasWatcher:
                 if self.data.current is None:
                     session.safely("train_on_batch", self.data.begins, {"x": iter(())})
                 if not self.in_full:
-                    self.evaluations.may_end()
+                    self.evaluations.may_end(0.0)
                     self._unwatched += 1
                     if self._unwatched > _PATIENCE * session.budget.steps:
                         session.enough("enough steps")  # a loop of the script's own cannot be asked to stop
@@ -147,17 +162,20 @@ class KerasWatcher:
 
     def stepped(self, model: Any) -> None:
         """A training step is over. May raise `Enough`; asks the running `fit` to stop when enough has been seen."""
-        session = self.session
-        session.safely("a probe", self.probes.stepped)
-        if session.watched_seconds > 1.5 * session.budget.seconds:
-            session.enough("time")
-        if self.probes.over and not self._settled:
-            self._settled = True
-            session.settle()
+        self.probed()
+        if self.session.watched_seconds > 1.5 * self.session.budget.seconds:
+            self.session.enough("time")
         if not self.in_full:
             if self.seen.truncated_at is None:
                 self.seen.truncated_at = len(self.seen.steps)
             model.stop_training = True  # the script comes to its evaluation
+
+    def probed(self) -> None:
+        """A step is over: experiments, where their time has come. May raise `Enough`."""
+        self.session.safely("a probe", self.probes.stepped)
+        if self.probes.over and not self._settled:
+            self._settled = True
+            self.session.settle()
 
     @property
     def in_full(self) -> bool:

@@ -64,6 +64,10 @@ class Rounds(ABC, Generic[S]):
     def refusal(self) -> str | None:
         """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""
 
+    def nothing(self) -> str:
+        """Why there are no steps to experiment with."""
+        return "no optimizer step was seen"
+
     def before(self) -> None:
         """The first round is about to begin, whether steps can be taken again or not."""
 
@@ -119,7 +123,7 @@ class Rounds(ABC, Generic[S]):
         self.facts.seconds += clock.seconds()
 
     def _fits(self, clock: Clock, seconds: float, steps: list[S]) -> Fits[S] | None:
-        found = self.backend(steps) if steps else "no optimizer step was seen"
+        found = self.backend(steps) if steps else self.nothing()
         if isinstance(found, str):
             self.facts.skipped |= dict.fromkeys(("initial_loss", "overfit", "train")[2 * (self.begun - 1):], found)
             return None

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.observation import BatchFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import tensors, written
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
 
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y")
+IGNORED = -100
 _TEXTS = 4
 _COLUMNS = 24
 
@@ -72,6 +77,7 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
     labels = labels_in(batch)
     if labels is not None:
         seen.labels = tensors.whole_labels(labels)
+        _wide_labels(seen, tensors.array(labels))
     seen.inputs_key = inputs_key(columns, labels)
     seen.has_attention_mask = "attention_mask" in columns if "input_ids" in columns else None
     ids = columns.get("input_ids")
@@ -82,6 +88,14 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
         if tokenizer is not None:
             _read_texts(seen, data, columns.get("attention_mask"), tokenizer)
     return seen
+
+
+def _wide_labels(seen: BatchFacts, labels: Any) -> None:
+    """Labels of which a row has several, as tokens have."""
+    if labels is not None and labels.ndim > 1 and labels.shape[1] > 1 and labels.dtype.kind in "iu":
+        counted = labels[labels != IGNORED]
+        seen.label_positions = int(counted.size)
+        seen.one_label = int(counted.flat[0]) if counted.size and (counted == counted.flat[0]).all() else None
 
 
 def as_called(seen: BatchFacts, given: dict[str, Any], tokenizers: list[Any]) -> None:
@@ -117,3 +131,20 @@ def _read_texts(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, tokenize
     shown = tensors.array(mask) if mask is not None else None
     if shown is not None and shown.shape == ids.shape:
         seen.padding_masked = bool((shown[padding] == 0).all())
+
+
+def places(session: WatchSession, **functions: Any) -> None:
+    """Where functions of the script's own that make batches are written, and (`NAME.labels`) where in them the labels are made."""
+    for name, made in functions.items():
+        code = _code_of(made)
+        if code is not None and session.sites.is_own(code.co_filename):
+            place = code.co_filename, code.co_firstlineno, code.co_name
+            session.site(name, site(place))
+            session.site(f"{name}.labels", site(written.column(code, LABELS, session.sites) or place))
+
+
+def _code_of(made: Any) -> Any:
+    """The code of a function, or of an object that is called as one; behind a Trainer's wrapper the collator's own. None for others."""
+    made = getattr(made, "data_collator", made)
+    function = made if hasattr(made, "__code__") else type(made).__call__ if callable(made) else None
+    return getattr(function, "__code__", None)

@@ -103,10 +103,8 @@ class Data:
         else:
             known = self._loaders[id(loader)] = Loader(weakref.ref(loader), loader.dataset, torch_datasets.loader_facts(loader), stack)
             known.facts.site = site(place)
-            for name, made in (("collator", loader.collate_fn), ("getitem", getattr(type(loader.dataset), "__getitem__", None))):
-                code = _code_of(made)
-                if code is not None and self._watch.session.sites.is_own(code.co_filename):
-                    self._watch.session.site(name, site((code.co_filename, code.co_firstlineno, code.co_name)))
+            torch_batches.places(self._watch.session, collator=loader.collate_fn,
+                                 getitem=getattr(type(loader.dataset), "__getitem__", None))
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.since = 0
@@ -267,10 +265,3 @@ class Data:
         facts.label_counts = said.label_counts or facts.label_counts
         if said in self._watch.seen.loaders:
             self._watch.seen.loaders.remove(said)
-
-
-def _code_of(made: Any) -> Any:
-    """The code of a function, or of an object that is called as one; behind a Trainer's wrapper the collator's own. None for others."""
-    made = getattr(made, "data_collator", made)
-    function = made if hasattr(made, "__code__") else type(made).__call__ if callable(made) else None
-    return getattr(function, "__code__", None)

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _MOVING = frozenset(("cat", "concat", "stack", "squeeze", "unsqueeze", "view", "reshape", "flatten", "detach", "cpu", "float", "double",
-                     "to", "contiguous", "clone", "__getitem__", "transpose", "permute", "select", "ravel", "data"))
+                     "to", "contiguous", "clone", "__getitem__", "transpose", "permute", "select", "ravel", "data", "max", "amax", "topk"))
 _COMPARING = frozenset(("gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__", "greater", "greater_equal", "less", "less_equal"))
 _PAIRING = frozenset(("sub", "__sub__", "rsub", "__rsub__", "subtract", "eq", "__eq__", "ne", "__ne__", "mse_loss", "l1_loss",
                       "huber_loss", "smooth_l1_loss"))
 _ANSWERING = frozenset(("round", "round_", "sigmoid", "softmax", "log_softmax", "argmax", "exp", "clamp", "relu", "tanh", "int", "long",
                         "bool", "mul", "__mul__", "div", "__truediv__", "add", "__add__", *_COMPARING))
+_EQUAL = frozenset(("eq", "__eq__", "ne", "__ne__"))
 _FOLLOWED, _LARGEST = 400, 1 << 16
 _KEPT = 20
 
@@ -63,7 +64,7 @@ class Decisions:
             return
         raw = [tensor for tensor in given if id(tensor) in self._raw]
         if name in _PAIRING:
-            self._compared(given[0], args, result)
+            self._compared(name, given[0], args, result)
         elif raw and name in _COMPARING:
             threshold = _number(args[1] if len(args) > 1 else None)
             if threshold is not None:
@@ -74,12 +75,15 @@ class Decisions:
             for made in trees.leaves(result, tensors.is_tensor):
                 self._follow(made, raw=bool(raw) and name in _MOVING)
 
-    def _compared(self, output: Any, args: Any, result: Any) -> None:
+    def _compared(self, name: str, output: Any, args: Any, result: Any) -> None:
         """Whether one axis of length one makes a table of all pairs out of a comparison row by row."""
         both = [side for side in args[:2] if tensors.is_tensor(side)]
         if len([side for side in both if id(side) in self._followed]) != 1:
             return  # outputs among themselves are paired on purpose
-        self._watch.session.compared(output, next(side for side in both if id(side) not in self._followed))
+        other = next(side for side in both if id(side) not in self._followed)
+        self._watch.session.compared(output, other)
+        if name in _EQUAL and output.is_floating_point() and not other.is_floating_point() and output.shape == other.shape:
+            self._decided("equal", output, None)
         sides, rows = [tuple(side.shape) for side in both], output.numel()
         table = tensors.is_tensor(result) and tuple(result.shape) == (rows, rows)
         if rows > 1 and (table or not result.dim()) and sorted(sides, key=len) == [(rows,), (rows, 1)]:
@@ -92,6 +96,7 @@ class Decisions:
             facts.append(DecisionFacts(
                 how=how, threshold=threshold, values=plain.numel(), minimum=float(plain.min()), maximum=float(plain.max()),
                 lost=int(((plain > 0) & (plain <= 0.5)).sum()), odd=int(((plain.round() < 0) | (plain.round() > 1)).sum()),
+                broken=int((plain != plain.round()).sum()),
                 site=self._watch.session.sites.here()))
 
 

@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
-from harness.frameworks.watch import tensors, torch_graph
+from harness.frameworks.watch import tensors, torch_graph, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -225,7 +225,14 @@ class Models:
                 name, module = homes[id(variable)]
                 seen.unregistered.append(f"{name} {tuple(variable.shape)}")
                 self._remember("unregistered", module)
-            elif isinstance(variable, self._torch.nn.Parameter) or self._is_attribute(variable, calls):
+                continue
+            owner = self._attribute(variable, calls)
+            if owner is not None:
+                seen.unregistered.append(f"{type(owner[0]).__name__}.{owner[1]} {tuple(variable.shape)}")
+                place = written.attribute(type(owner[0]), owner[1], self._watch.session.sites)
+                if place is not None:
+                    self._watch.session.site("unregistered", site(place))
+            elif isinstance(variable, self._torch.nn.Parameter):
                 seen.unregistered.append(f"tensor {tuple(variable.shape)}")
         del seen.unregistered[40:]
 
@@ -253,9 +260,11 @@ class Models:
         self._describe([max(built, key=lambda module: sum(weight.numel() for weight in module.parameters()))])
         self._parameters(None)
 
-    def _is_attribute(self, variable: Any, calls: list[RootCall]) -> bool:
-        return any(value is variable or (isinstance(value, list | tuple) and any(item is variable for item in value))
-                   for call in calls for module in call.module.modules() for value in vars(module).values())
+    @staticmethod
+    def _attribute(variable: Any, calls: list[RootCall]) -> tuple[Any, str] | None:
+        """The module that keeps a tensor as a plain attribute, or in one, and the attribute's name."""
+        return next(((module, name) for call in calls for module in call.module.modules() for name, value in vars(module).items()
+                     if value is variable or (isinstance(value, list | tuple) and any(item is variable for item in value))), None)
 
     def backward_ended(self) -> None:
         """After the first backward pass: which weights got a gradient, in case no step ever comes."""

@@ -1,0 +1,51 @@
+"""Where a script writes something, read off its text: an attribute of a class, a column that a function makes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.frameworks.watch.sites import Place, Sites
+
+
+@functools.lru_cache(maxsize=32)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def attribute(owner: type, name: str, sites: Sites) -> Place | None:
+    """The line of a class of the script's own that first assigns `self.name`."""
+    file = next((made.__code__.co_filename for made in vars(owner).values() if hasattr(made, "__code__")), None)
+    tree = _tree(file) if file is not None and sites.is_own(file) else None
+    if file is None or tree is None:
+        return None
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == owner.__name__]
+    lines = [node.lineno for written in classes for node in ast.walk(written)
+             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)]
+    return (file, min(lines), owner.__name__) if lines else None
+
+
+def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
+    """The last line of a function of the script's own that gives a value to one of these names: a key, an argument or a variable."""
+    tree = _tree(code.co_filename) if sites.is_own(code.co_filename) else None
+    wanted = set(names)
+    lines = [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and node.lineno == code.co_firstlineno
+             for part in ast.walk(node) for line, name in _given(part) if name in wanted] if tree is not None else []
+    return (code.co_filename, max(lines), code.co_name) if lines else None
+
+
+def _given(node: ast.AST) -> Iterator[tuple[int, Any]]:
+    if isinstance(node, ast.Dict):
+        yield from ((key.lineno, key.value) for key in node.keys if isinstance(key, ast.Constant))
+    elif isinstance(node, ast.keyword):
+        yield node.value.lineno, node.arg
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Constant):
+        yield node.lineno, node.slice.value
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.lineno, node.id

@@ -1,0 +1,132 @@
+"""Experiments with the steps of loops with `tf.GradientTape`: what they find, when they are refused, and that they leave all as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.checks.base import walk
+from harness.frameworks.watch.session import WatchBudget, WatchSession
+from tests.frameworks.test_watch_keras import HEAD, KERAS, MODEL, watch
+from tests.frameworks.watching import run
+
+LOOP = """
+optimizer = keras.optimizers.OPTIMIZER
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+def step(xb, yb):
+    with tf.GradientTape() as tape:
+        scores = model(xb, training=True)
+        loss = loss_of(yb, scores)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+
+losses = []
+for epoch in range(4):
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640, seed=0).batch(32):
+        losses.append(float(step(xb, yb)))
+after = [float(np.random.rand()), tf.random.uniform(()).numpy(), tf.random.normal((3,)).numpy().tolist()]
+"""
+COMPILED = LOOP.replace("def step", "@tf.function\ndef step")
+
+
+def codes(seen: Any) -> list[str]:
+    return [result.code for result in walk(seen) if result.state == "found"]
+
+
+def text(name: str, loop: str = LOOP, optimizer: str = "Adam(0.01)", **changes: str) -> str:
+    made = (HEAD + MODEL + loop).replace("OPTIMIZER", optimizer).replace("NAME", name)
+    for old, new in changes.items():
+        assert LINES[old] in made
+        made = made.replace(LINES[old], new)
+    return made
+
+
+LINES = {"loss": "loss = loss_of(yb, scores)", "forward": "scores = model(xb, training=True)", "last": "keras.layers.Dense(2)",
+         "apply": "optimizer.apply_gradients(zip(gradients, model.trainable_variables))"}
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("loop", "optimizer", "code"), [
+    (LOOP, "Adam(30.0)", "S401"), (COMPILED, "SGD(1e-6)", "S402"), (COMPILED, "Adam(0.01)", None)])
+def test_a_rate_is_tried_in_a_loop(tmp_path: Path, name: str, loop: str, optimizer: str, code: str | None) -> None:
+    seen = watch(tmp_path, text(name, loop, optimizer), steps=60, probe_seconds=4)
+    assert seen.probes.overfit is not None, seen.probes.skipped
+    assert seen.probes.train is not None, seen.probes.skipped
+    assert seen.probes.initial_loss == pytest.approx(np.log(2), abs=0.5)
+    assert seen.optimizer is not None
+    assert not seen.optimizer.by_name
+    assert codes(seen) == ([code] if code else [])
+
+
+@pytest.mark.parametrize("loss", [
+    "loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=yb, logits=scores))",
+    "loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(yb, scores)) / 32.0",
+    "loss = loss_of(yb, scores, sample_weight=tf.ones((32,)))",
+    "loss = 0.5 * loss_of(yb[:, None], tf.reshape(scores, (-1, 2)))"])
+def test_losses_that_can_be_computed_again(tmp_path: Path, loss: str) -> None:
+    seen = watch(tmp_path, text("keras", COMPILED, loss=loss))
+    assert seen.probes.overfit is not None, seen.probes.skipped
+    assert seen.probes.overfit.start_loss is not None
+    assert seen.steps[0].loss == pytest.approx(seen.probes.overfit.losses[0], rel=0.5)
+    assert codes(seen) == []
+
+
+@pytest.mark.parametrize(("change", "reason"), [
+    ({"apply": "optimizer.apply_gradients(zip([tf.clip_by_norm(g, 1.0) for g in gradients], model.trainable_variables))"}, "changed"),
+    ({"loss": "loss = loss_of(yb, scores) + 0.1 * loss_of(1 - yb, scores)"}, "several"),
+    ({"forward": "scores = 2.0 * model(xb, training=True)"}, "not what the model gives"),
+    ({"forward": "scores = model(xb, training=True)\n        scores = scores + model(xb)"}, "several")])
+def test_steps_that_cannot_be_taken_again(tmp_path: Path, change: dict[str, str], reason: str) -> None:
+    seen = watch(tmp_path, text("keras", **change))
+    assert seen.probes.overfit is None
+    assert reason in seen.probes.skipped["overfit"]
+    assert codes(seen) == []
+
+
+def test_a_regularised_loss_is_made_in_more_than_one_way(tmp_path: Path) -> None:
+    penalty = "loss = loss_of(yb, scores) + 0.01 * tf.add_n([tf.reduce_sum(w * w) for w in model.trainable_variables])"
+    seen = watch(tmp_path, text("keras", loss=penalty))
+    assert "one way" in seen.probes.skipped["overfit"]
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_derivative_that_is_no_number_in_a_loop(tmp_path: Path, name: str) -> None:
+    layer = """
+class Length(keras.layers.Layer):
+    def call(self, x):
+        return tf.sqrt(tf.reduce_sum(tf.square(tf.nn.relu(x - 2.5)), axis=1, keepdims=True))
+"""
+    made = text(name, last="Length(), keras.layers.Dense(2)").replace("\nmodel = ", layer + "\nmodel = ")
+    seen = watch(tmp_path, made)
+    assert "L209" in codes(seen)
+    assert seen.births[0].what == "gradient"
+    assert seen.births[0].site is not None
+    assert "tf.sqrt" in seen.births[0].site.source
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize("optimizer", ["Adam(0.01)", "SGD(0.02, momentum=0.9)"])
+def test_a_watched_loop_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, name: str, optimizer: str) -> None:
+    made = text(name, optimizer=optimizer)
+    error, plain = run(WatchSession(tmp_path / "plain.py"), made, tmp_path / "plain.py")
+    assert error is None
+    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=40, probe_seconds=1.5))
+    session.attach()
+    error, watched = run(session, made, tmp_path / "train.py")
+    seen = session.finish(error)
+    assert error is None
+    assert seen.probes.overfit is not None, seen.probes.skipped
+    assert seen.probes.train is not None, seen.probes.skipped
+    assert (plain["losses"], plain["after"]) == (watched["losses"], watched["after"])
+    for kept in ("model", "optimizer"):
+        before, after = ([np.array(variable.numpy()) for variable in _variables(names[kept])] for names in (plain, watched))
+        assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True)), kept
+
+
+def _variables(part: Any) -> list[Any]:
+    return list(part.variables() if callable(part.variables) else part.variables)
