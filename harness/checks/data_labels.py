@@ -19,6 +19,7 @@ _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_
 _SURE_ROWS = 500
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
+_LEAST_LOSSES = 20
 # A schedule of one cycle begins at a 25th of its highest rate by default.
 _CYCLE = 30
 
@@ -46,6 +47,17 @@ def shares(counts: dict[str, int], limit: int = 8) -> str:
     most = sorted(counts.items(), key=lambda item: -item[1])
     text = ", ".join(f"{label}: {count} ({100 * count / rows:.0f} %)" for label, count in most[:limit])
     return text + (f" and {len(most) - limit} more" if len(most) > limit else "")
+
+
+def still_guessing(seen: Observation) -> float | None:
+    """Loss (nats) of the best answer that does not look at the inputs, where a classifier's own losses have stayed there."""
+    losses = reading.finite(reading.observed_losses(seen))
+    if seen.task != "classification" or len(losses) < _LEAST_LOSSES or reading.several_models(seen) or reading.script_learns(seen):
+        return None
+    counts = training_labels(seen)
+    floor = entropy(counts) if len(counts) > 1 else math.log(seen.classes) if seen.classes and seen.classes > 1 else None
+    end = statistics.fmean(losses[-max(1, len(losses) // 3):])
+    return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None
 
 
 class ConstantLabels(Check):

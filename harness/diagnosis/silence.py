@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 
 from harness.checks import reading
 from harness.checks.base import Result
-from harness.checks.data_labels import entropy, training_labels
+from harness.checks.data_labels import still_guessing
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
-_LEAST_STEPS = 20
 _MANY_STEPS = 40
 # Standard errors between a baseline and chance.
 _CLEARLY = 8
@@ -28,7 +26,7 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
         if seen.backward_without_step:
             return f"{seen.backward_without_step} losses went backward and no optimizer stepped; weights changed by hand are not followed"
         return None if seen.exception is None else "the script ended before it trained"
-    floor = _still_guessing(seen)
+    floor = still_guessing(seen)
     if floor is None:
         return None
     late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
@@ -52,14 +50,3 @@ def _learnable(seen: Observation, floor: float) -> str | None:
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), a simple baseline is right on "
             f"{100 * probes.text_baseline:.0f} % of the same rows ({100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled), "
             "and no check explains why the model is not")
-
-
-def _still_guessing(seen: Observation) -> float | None:
-    """Loss (nats) of the best answer that does not look at the inputs, where a classifier's own losses have stayed there."""
-    losses = reading.finite(reading.observed_losses(seen))
-    if seen.task != "classification" or len(losses) < _LEAST_STEPS or reading.several_models(seen) or reading.script_learns(seen):
-        return None
-    counts = training_labels(seen)
-    floor = entropy(counts) if len(counts) > 1 else math.log(seen.classes) if seen.classes and seen.classes > 1 else None
-    end = statistics.fmean(losses[-max(1, len(losses) // 3):])
-    return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None

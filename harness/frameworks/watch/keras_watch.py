@@ -17,6 +17,7 @@ from harness.frameworks.watch.keras_model import Models, name_of
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
+from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 
@@ -34,7 +35,7 @@ class KerasWatcher:
         self.seen = session.observation
         self.keras: Any = None
         self.weighted = False
-        self._watched = False
+        self.patience = Patience(session)
         self._settled = False
         self._unwatched = 0
         self.fitting = 0
@@ -176,15 +177,12 @@ class KerasWatcher:
         if self.probes.over and not self._settled:
             self._settled = True
             self.session.settle()
+            self.patience.settled()
 
     @property
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
-        session, budget, steps = self.session, self.session.budget, len(self.seen.steps)
-        slow = steps >= budget.least_steps and session.watched_seconds - self.seen.probes.seconds > budget.slow_seconds
-        slow = slow and (steps >= 2 * budget.least_steps or not self.probes.undecided())
-        self._watched = self._watched or slow or steps >= budget.steps or session.out_of_time
-        return not self._watched
+        return self.patience.lasts(self.probes.undecided)
 
     def _only_embedding(self) -> None:
         """The line of the script's only embedding, read off its text: in a loop of its own the model is not known before it runs."""

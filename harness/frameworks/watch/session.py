@@ -52,12 +52,14 @@ class WatchBudget:
     """`seconds` of training to be watched, probes included; `steps` of it in full; `probe_seconds` for all probes together.
 
     Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`,
-    and twice as many where these do not tell whether the script learns. A script that comes back to its training after an evaluation is
+    and twice as many where these do not tell whether the script learns. Up to `patient_steps` where all experiments are done, nothing was
+    found, and the loss is still that of a guess. A script that comes back to its training after an evaluation is
     let go on, its passes cut short, for `further_seconds`: it may begin another training.
     """
 
     seconds: float = 20.0
     steps: int = 60
+    patient_steps: int = 300
     probe_seconds: float = 6.0
     slow_seconds: float = 4.0
     least_steps: int = 24

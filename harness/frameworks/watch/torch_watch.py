@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import torch_divergence, torch_graph, torch_kept, trees
+from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
@@ -44,7 +45,7 @@ class TorchWatcher:
         self.evaluating = 0
         self.pending: list[RootCall] = []
         self.roots: list[Any] = []
-        self._watched = False
+        self.patience = Patience(session)
         self._settled = False
 
     def attach(self, torch: Any) -> None:
@@ -169,15 +170,12 @@ class TorchWatcher:
             self._settled = True
             self.session.safely("the steps", self.steps.finish)
             self.session.settle()
+            self.patience.settled()
 
     @property
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
-        budget, steps = self.session.budget, len(self.seen.steps)
-        slow = steps >= budget.least_steps and self.session.watched_seconds - self.seen.probes.seconds > budget.slow_seconds
-        slow = slow and (steps >= 2 * budget.least_steps or not self.probes.undecided())
-        self._watched = self._watched or slow or steps >= budget.steps
-        return not self._watched
+        return self.patience.lasts(self.probes.undecided)
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""

@@ -1,0 +1,43 @@
+"""How many steps of a training are watched in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.checks.data_labels import still_guessing
+from harness.frameworks.watch.session import WatchSession
+
+_EVERY = 10
+
+
+class Patience:
+    """Lasts for the budget's steps; of a slow model fewer, and longer where the experiments are done, found nothing, and the loss has not
+    left a guess yet: some healthy trainings begin with a plateau."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._over = False
+        self._longer = False
+
+    def lasts(self, undecided: Callable[[], bool]) -> bool:
+        """Whether steps are still watched in full. `undecided`: whether the steps so far leave open if the script learns."""
+        budget, steps = self._session.budget, len(self._session.observation.steps)
+        if self._longer:
+            self._over = self._over or steps >= budget.patient_steps or self._slow() or (steps % _EVERY == 0 and not self._guessing())
+        else:
+            slow = steps >= budget.least_steps and self._slow() and (steps >= 2 * budget.least_steps or not undecided())
+            self._over = self._over or slow or steps >= budget.steps
+        self._over = self._over or self._session.out_of_time
+        return not self._over
+
+    def settled(self) -> None:
+        """The experiments are done, and nothing was found."""
+        self._longer = True
+        self._over = self._slow() or not self._guessing()
+
+    def _slow(self) -> bool:
+        seen = self._session.observation
+        return self._session.watched_seconds - seen.probes.seconds > self._session.budget.slow_seconds
+
+    def _guessing(self) -> bool:
+        return self._session.safely("patience", still_guessing, self._session.observation) is not None
