@@ -128,11 +128,11 @@ def test_a_loss_that_raises_has_been_described(tmp_path: Path) -> None:
 
 
 def test_a_rate_too_low_is_told_from_one_too_high(tmp_path: Path) -> None:
-    low = watch(tmp_path, (HEAD + LOOP).replace("Adam(model.parameters(), lr=1e-2)", "SGD(model.parameters(), lr=1e-7)"))
+    low = watch(tmp_path, (HEAD + LOOP).replace("Adam(model.parameters(), lr=1e-2)", "SGD(model.parameters(), lr=1e-7)"), probe_seconds=20)
     assert low.probes.overfit is not None
     assert any(curve.losses[-1] < 0.5 * curve.losses[0] for curve in low.probes.overfit_scaled)
     assert min(curve.learning_rate for curve in low.probes.train_scaled) > 1e-7
-    high = watch(tmp_path, (HEAD + LOOP).replace("Adam(model.parameters(), lr=1e-2)", "SGD(model.parameters(), lr=500.)"))
+    high = watch(tmp_path, (HEAD + LOOP).replace("Adam(model.parameters(), lr=1e-2)", "SGD(model.parameters(), lr=500.)"), probe_seconds=20)
     assert high.probes.overfit is not None
     assert high.probes.overfit.losses[-1] != high.probes.overfit.losses[-1] or high.probes.overfit.losses[-1] > 1
     assert any(curve.losses[-1] < 0.1 and curve.learning_rate < 500 for curve in high.probes.overfit_scaled)
