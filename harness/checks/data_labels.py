@@ -72,7 +72,7 @@ class ConstantLabels(Check):
     requires: ClassVar[tuple[str, ...]] = ("D101", "D102")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the label counts of the whole dataset, or of many rows in random order."""
+        """Judges from the label counts of the whole dataset, of many rows in random order, or of the tokens of several batches."""
         calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES and call.target is not None]
         targets = [call.target for call in calls if call.target is not None]
         ignored = [call.ignore_index for call in calls if call.ignore_index is not None]
@@ -116,7 +116,7 @@ class ConstantLabels(Check):
     @staticmethod
     def _one_token(seen: Observation) -> Finding | None:
         """Every token that is to be predicted is the same one, and the loss falls as it does where one answer is right."""
-        batches = [batch for batch in seen.batches if batch.label_positions]
+        batches = [batch for batch in seen.batches if batch.label_positions and "input_ids" in batch.columns]
         labels = {batch.one_label for batch in batches}
         positions = sum(batch.label_positions for batch in batches)
         losses = reading.finite(reading.observed_losses(seen))

@@ -160,12 +160,12 @@ class MetricInput(Check):
             given, wanted = update.predictions, update.references
             if given is None or wanted is None:
                 continue
-            if update.name in _COUNTING and "float" in given.dtype:
+            if update.name in _COUNTING and "float" in given.dtype and update.fractions:
                 return Finding(
                     message=f"{update.name} counts class ids, and gets the model's {given.dtype} numbers: each is cut to a whole number, "
                             "so that every probability below 1 counts as class 0.",
                     remedy="Use a metric that cuts at a threshold, `BinaryIoU(target_class_ids=[0, 1], threshold=0.5)`, or for several "
-                           "classes one that takes the largest score, `OneHotMeanIoU(num_classes=...)`.",
+                           "classes have it take the largest score: `MeanIoU(num_classes=..., sparse_y_pred=False)`.",
                     site=update.site or reading.place(seen, "metric", "compile", "evaluation"),
                     evidence=[f"predictions {_open(given.shape)} {given.dtype}, references {_open(wanted.shape)} {wanted.dtype}"])
             if update.name not in _ENCODINGS or len(given.shape) < 2 or given.shape[-1] < 2:

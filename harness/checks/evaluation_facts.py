@@ -10,7 +10,7 @@ class MetricFacts(Facts):
 
     `reshaped`: what the same function (of the script's, defined at `function`) says of predictions that have one axis of length one more
     (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
-    `training_mode`: the model was in training mode in this evaluation.
+    `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
     """
 
     name: str = ""
@@ -21,6 +21,7 @@ class MetricFacts(Facts):
     function: Site | None = None
     predicted_counts: dict[str, int] = {}
     reference_counts: dict[str, int] = {}
+    fractions: bool | None = None
     site: Site | None = None
 
 
@@ -44,10 +45,10 @@ class DecisionFacts(Facts):
 
 
 class PassesFacts(Facts):
-    """Two passes of an evaluation over one dataset, the model answering in one of them only (begun at `answers`, the other at `labels`).
+    """Answers of a model (from a pass begun at `answers`) that were compared with labels in another order (taken at `labels`).
 
-    `rows`: rows whose labels came in both passes; `same`: places at which both had the same label; `chance`: the share of places at which
-    two random orders of these labels would.
+    `rows`: how many; `same`: places at which the order of the pass (or in Keras, where `predict` keeps no labels, that of one more pass)
+    has the label that is compared (that of yet another); `chance`: the share of places at which two random orders of these labels would.
     """
 
     rows: int

@@ -337,6 +337,9 @@ def test_one_token_to_predict(labels: list[int | None], positions: int, end: flo
     seen.batches = [BatchFacts(columns={"input_ids": ids()}, label_positions=positions, one_label=label) for label in labels]
     seen.steps = steps([1.0 + (end - 1.0) * n / 19 for n in range(20)])
     assert (judge("D104", seen) == "found") is found
+    for batch in seen.batches:
+        batch.columns = {"1": batch.columns["input_ids"]}  # a mask beside images, say, that no loss may ever see
+    assert judge("D104", seen) != "found"
 
 
 def test_a_weighted_loss_is_no_entropy() -> None:

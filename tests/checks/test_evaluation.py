@@ -147,7 +147,7 @@ def test_scores_compared_with_class_ids(how: str, broken: int, task: str, wrong:
 @pytest.mark.parametrize(("name", "dtype", "wrong"), [
     ("MeanIoU", "float32", True), ("IoU", "float16", True), ("MeanIoU", "int64", False), ("BinaryIoU", "float32", False)])
 def test_a_metric_that_counts_class_ids(name: str, dtype: str, wrong: bool) -> None:
-    update = MetricFacts(name=name, predictions=tensor(0, 32, 32, 1, dtype=dtype), references=ids(0, 32, 32, 1), site=HERE)
+    update = MetricFacts(name=name, predictions=tensor(0, 32, 32, 1, dtype=dtype), references=ids(0, 32, 32, 1), site=HERE, fractions=True)
     observation = seen(framework="keras", evaluation=EvaluationFacts(updates=[update]))
     if wrong:
         found(MetricInput, observation, "BinaryIoU", "(rows, 32, 32, 1)")

@@ -330,7 +330,8 @@ def test_a_variable_that_no_layer_knows(tmp_path: Path, name: str, extra: str, f
         assert "self.table" in result.finding.site.source
 
 
-@pytest.mark.parametrize(("metric", "found"), [("MeanIoU(num_classes=2)", True), ("BinaryIoU(threshold=0.5)", False)])
+@pytest.mark.parametrize(("metric", "found"), [
+    ("MeanIoU(num_classes=2)", True), ("BinaryIoU(threshold=0.5)", False), ("MeanIoU(num_classes=2, sparse_y_pred=False)", False)])
 def test_a_metric_of_class_ids_in_segmentation(tmp_path: Path, metric: str, found: bool) -> None:
     text = HEAD.replace("NAME", "keras") + f"""
 x, y = x.reshape(64, 10, 10, 1), (x.reshape(64, 10, 10, 1) > 0).astype("int64")

@@ -67,7 +67,8 @@ def test_a_rate_is_tried_in_a_loop(tmp_path: Path, name: str, loop: str, optimiz
     "loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=yb, logits=scores))",
     "loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(yb, scores)) / 32.0",
     "loss = loss_of(yb, scores, sample_weight=tf.ones((32,)))",
-    "loss = 0.5 * loss_of(yb[:, None], tf.reshape(scores, (-1, 2)))"])
+    "loss = 0.5 * loss_of(yb[:, None], tf.reshape(scores, (-1, 2)))",
+    "loss = tf.reduce_mean(tf.square(scores - tf.one_hot(yb, 2)))", "loss = tf.reduce_sum(tf.abs(tf.one_hot(yb, 2) - scores)) / 64"])
 def test_losses_that_can_be_computed_again(tmp_path: Path, loss: str) -> None:
     seen = watch(tmp_path, text("keras", COMPILED, loss=loss))
     assert seen.probes.overfit is not None, seen.probes.skipped
@@ -78,6 +79,7 @@ def test_losses_that_can_be_computed_again(tmp_path: Path, loss: str) -> None:
 
 @pytest.mark.parametrize(("change", "reason"), [
     ({"apply": "optimizer.apply_gradients(zip([tf.clip_by_norm(g, 1.0) for g in gradients], model.trainable_variables))"}, "changed"),
+    ({"loss": "loss = tf.reduce_mean(tf.sqrt(1e-3 + (tf.one_hot(yb, 2) - scores) ** 2))"}, "by hand"),
     ({"loss": "loss = loss_of(yb, scores) + 0.1 * loss_of(1 - yb, scores)"}, "several"),
     ({"forward": "scores = 2.0 * model(xb, training=True)"}, "not what the model gives"),
     ({"forward": "scores = model(xb, training=True)\n        scores = scores + model(xb)"}, "several")])
@@ -130,3 +132,58 @@ def test_a_watched_loop_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, nam
 
 def _variables(part: Any) -> list[Any]:
     return list(part.variables() if callable(part.variables) else part.variables)
+
+
+KEEPING = """
+class Keeps(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.calls = tf.Variable(0.0, trainable=False)
+    def call(self, x):
+        self.calls.assign_add(1.0)
+        self.last = x
+        return x
+keeps = Keeps()
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_what_a_layer_keeps_is_left_as_it_was(tmp_path: Path, name: str) -> None:
+    made = text(name, last="keeps, keras.layers.Dense(2)").replace("\nmodel = ", KEEPING + "\nmodel = ", 1)
+    kept = "losses.append((float(step(xb, yb)), float(keeps.calls), keeps.last.shape[0]))"
+    made = made.replace("losses.append(float(step(xb, yb)))", kept)
+    _, plain = run(WatchSession(tmp_path / "plain.py"), made, tmp_path / "plain.py")
+    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=40, probe_seconds=1.5))
+    session.attach()
+    error, watched = run(session, made, tmp_path / "train.py")
+    seen = session.finish(error)
+    assert error is None
+    assert seen.probes.train is not None, seen.probes.skipped
+    assert plain["losses"] == watched["losses"]
+
+
+def test_sparse_inputs_leave_the_losses_alone(tmp_path: Path) -> None:
+    sparse = """
+inner = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2)])
+class Both(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = inner
+    def call(self, inputs, training=False):
+        x, links = inputs
+        return self.inner(tf.sparse.sparse_dense_matmul(links, x), training=training)
+model = Both()
+"""
+    made = text("keras", forward="scores = model((xb, tf.sparse.eye(32)), training=True)")
+    made = made.replace(MODEL, sparse)
+    seen = watch(tmp_path, made)
+    assert "sparse" in seen.probes.skipped["overfit"]
+    assert all(step.backwards == 1 for step in seen.steps)
+    assert seen.loss_calls
+
+
+def test_another_optimizer_is_another_way(tmp_path: Path) -> None:
+    second = "other = keras.optimizers.Adam(0.01)\nother.build(model.trainable_variables)"
+    apply = "(optimizer if len(losses) < 12 else other).apply_gradients(zip(gradients, model.trainable_variables))"
+    seen = watch(tmp_path, text("keras", apply=apply).replace("losses = []", f"losses = []\n{second}"))
+    assert "one way" in seen.probes.skipped["train"]

@@ -232,7 +232,7 @@ class Fits(Generic[S]):
                   if _fell(curve.losses) and own.learning_rate]
         faster = max([_FASTER, *fitted])
         best = faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)
-        return [best, 10 * best]
+        return list(dict.fromkeys((best, min(10 * best, _MOST_FASTER))))
 
     def _elsewhere(self, own: CurveFacts, factor: float, half: float) -> bool:
         """The script's steps at another rate; whether their losses end under `half` of its own, which is beyond doubt."""

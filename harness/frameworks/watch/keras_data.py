@@ -169,7 +169,8 @@ class Data:
         for part in chain:
             zipped = getattr(part, "_datasets", None) if type(part).__name__ == "_ZipDataset" else None
             if zipped is not None:
-                pair = isinstance(zipped, tuple) and len(zipped) == 2 and not any(isinstance(one.element_spec, tuple) for one in zipped)
+                pair = isinstance(zipped, tuple) and len(zipped) == 2 and not any(
+                    isinstance(getattr(one, "element_spec", ()), tuple) for one in zipped)
                 if not pair or _order(zipped[0]) == _order(zipped[1]):
                     return None
                 rows = [_cardinality(chain_of(one)[-1]) for one in zipped]
@@ -306,11 +307,17 @@ def chain_of(dataset: Any) -> list[Any]:
         inner = getattr(found[-1], "_input_dataset", None)
         if inner is None:
             more = getattr(found[-1], "_input_datasets", None) or getattr(found[-1], "_datasets", None)
-            inner = more[0] if more else None
+            inner = next((part for part in _leaves(more) if hasattr(part, "element_spec")), None)
         if inner is None:
             break
         found.append(inner)
     return found
+
+
+def _leaves(parts: Any) -> list[Any]:
+    if isinstance(parts, dict):
+        parts = list(parts.values())
+    return [leaf for part in parts for leaf in _leaves(part)] if isinstance(parts, list | tuple) else [parts]
 
 
 def _order(dataset: Any) -> list[tuple[int, ...]]:

@@ -50,8 +50,7 @@ class Evaluations:
                 return original(model, *args, **kwargs)
             session.safely("evaluate", self._begin)
             self._predicted, self._referenced = Counter(), Counter()
-            with self._watch.passes.inside():
-                result = original(model, *args, **kwargs)
+            result = original(model, *args, **kwargs)
             session.safely("evaluate", self._end, model, result)
             return result
 
@@ -113,8 +112,7 @@ class Evaluations:
                 return original(model, *args, **kwargs)
             session.safely("predict", self._begin)
             self._seen.forwards += 1
-            with self._watch.passes.inside():
-                made = original(model, *args, **kwargs)
+            made = original(model, *args, **kwargs)
             session.safely("predict", self._watch.passes.asked, args[0] if args else kwargs.get("x"), session.sites.place(), made)
             return made
 

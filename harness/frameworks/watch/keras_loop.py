@@ -18,7 +18,7 @@ from harness.frameworks.watch import tensors
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_steps import disjoint
-from harness.frameworks.watch.keras_tape import Taken
+from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import flat, numpy_of
 
@@ -49,6 +49,7 @@ class Loop:
         self._evaluated = False
         self._taken = Taken()
         self._probes: TapeProbes | None = None
+        self._due = False
 
     @property
     def _looking(self) -> bool:
@@ -71,6 +72,7 @@ class Loop:
         replace = self._watch.session.patches.replace
         replace(polymorphic_function.Function, "__call__", self._wrap_function)
         replace(tf.GradientTape, "gradient", self._wrap_gradient)
+        replace(tf.GradientTape, "__enter__", self._wrap_enter)
         replace(tf.Tensor, "__sub__", self._wrap_difference)
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
@@ -110,6 +112,17 @@ class Loop:
             return found
 
         return __call__
+
+    def _wrap_enter(self, original: Any) -> Any:
+        """Experiments wait until the next step begins: what a step left in the model is still there when the script looks at it."""
+
+        def __enter__(tape: Any) -> Any:  # noqa: N807
+            if self._due and self._looking and not _recorded():
+                self._due = False
+                self._watch.probed()
+            return original(tape)
+
+        return __enter__
 
     def _ran(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], found: Any) -> None:
         import tensorflow as tf
@@ -152,7 +165,7 @@ class Loop:
         self._compared(self._watch.compiles.loss(None, loss, self._number), true, pred, value)
         self._take(loss, true, pred, weight, value)
 
-    def _take(self, again: Callable[..., Any], true: Any, pred: Any, weight: Any, value: Any) -> None:
+    def _take(self, again: Callable[..., Any] | None, true: Any, pred: Any, weight: Any, value: Any) -> None:
         if _recorded() and len(self._taken.losses) < _OUTPUTS:
             self._taken.losses.append((again, true, pred, weight, value))
 
@@ -191,8 +204,7 @@ class Loop:
     def _subtracted(self, true: Any, pred: Any) -> None:
         if math.prod(getattr(true, "shape", ())) == math.prod(pred.shape) > 1:
             self._compared(LossCall(name="other", step=self._number, site=self._watch.session.sites.here()), true, pred, None)
-            self._take(_nothing, true, pred, None, pred)  # how the difference goes on is not known
-            self._take(_nothing, true, pred, None, pred)
+            self._take(None, true, pred, None, pred)
 
     @property
     def _number(self) -> int:
@@ -227,6 +239,8 @@ class Loop:
         self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
         weights, gradients = tf.nest.flatten(sources), flat(found)
         each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in gradients]
+        if len(self._taken.targets) > _OUTPUTS:
+            self._taken = Taken()  # weights that are changed without an optimizer
         self._taken.targets.append(target)
         self._taken.sources, self._taken.gradients = weights, gradients
         self._norms += [norm for norm in each if norm >= 0]
@@ -236,7 +250,7 @@ class Loop:
                 watch.begins(self._model)
                 watch.models.weights(self._model)
             watch.models.gradients([id(weight) for weight in weights], each)
-            watch.steps.begins(self._model)
+            watch.steps.begins(next((model for model, *_ in self._taken.forwards if holds(model, weights)), self._model))
 
     def _wrap_apply(self, original: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -247,7 +261,7 @@ class Loop:
                 found = original(optimizer, *args, **kwargs)
             if looking:
                 self._watch.session.safely("a step", self._stepped, optimizer, args[0] if args else [])
-                self._watch.probed()
+                self._due = True
                 if not self._watch.in_full and self._evaluated:
                     self._watch.session.enough("enough steps")  # it has come to its evaluation
                 if self._watch.session.out_of_time:
@@ -258,10 +272,10 @@ class Loop:
 
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
-        self._trained = self._model if self._targets else self._trained
-        self._taken = Taken()
+        calls, targets, norms = self._calls, self._targets, self._norms
+        self._trained = self._model if targets else self._trained
+        self._taken, self._calls, self._targets, self._norms, self._outputs = Taken(), [], [], [], {}
         if not watch.in_full:
-            self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
             return
         watch.session.reach("step")
         watch.session.site("step")
@@ -271,20 +285,19 @@ class Loop:
         labels = class_ids(numpy_of(self._labels)) if self._labels is not None else None
         if self._given is not None and self._labels is not None:
             self._watch.session.safely("a batch", self._came)
-        squares = [norm * norm for norm in self._norms]
+        squares = [norm * norm for norm in norms]
         seen.steps.append(StepFacts(
-            step=self._number, loss=sum(self._targets) if self._targets else None, backwards=len(self._targets),
+            step=self._number, loss=sum(targets) if targets else None, backwards=len(targets),
             learning_rate=current_rate_of(optimizer), labels=(labels or [])[:_ROWS] or None, gradient_norm=sum(squares) ** 0.5))
         if len(seen.steps) == 1:
-            watch.steps.describe(self._calls)
-            watch.probes = self._probes = TapeProbes(watch, optimizer)
+            watch.steps.describe(calls)
+            watch.probes = self._probes = TapeProbes(watch)
         if len(seen.loss_calls) < _CALLS:
-            seen.loss_calls += self._calls
+            seen.loss_calls += calls
         seen.models_stepped = max(1, disjoint(self._sources))
-        taken.applied = [part[0] if isinstance(part, list | tuple) else part for part in applied]
+        taken.applied, taken.optimizer = [part[0] if isinstance(part, list | tuple) else part for part in applied], optimizer
         if self._probes is not None:
-            self._probes.took(taken, labels, seen.steps[-1].loss, self._calls)
-        self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
+            self._probes.took(taken, labels, seen.steps[-1].loss, calls)
 
     def _came(self) -> None:
         data = self._watch.data
@@ -298,7 +311,3 @@ def _recorded() -> bool:
     from tensorflow.python.eager import record
 
     return bool(record.could_possibly_record())
-
-
-def _nothing(*_: Any) -> None:
-    raise NotImplementedError("a loss that is not known cannot be computed again")

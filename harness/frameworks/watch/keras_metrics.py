@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import TensorFacts
+from harness.frameworks.watch.keras_trace import activation_of, numpy_of
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -44,12 +45,23 @@ class Metrics:
         given, wanted = _facts(pred), _facts(true)
         if given is None or wanted is None or len(self._known) >= _MOST:
             return
+        if getattr(metric, "sparse_y_pred", True) is False:
+            return  # it takes the class of the largest score itself
         key = (id(metric), given.shape, wanted.shape)
         if key not in self._known:
             self._known.add(key)
             place = site(self._compiles.place_of(metric)) or self._compiles.keyword(self._watch.seen.sites.get("compile"), "metrics")
             self._watch.seen.evaluation.updates.append(
-                MetricFacts(name=type(metric).__name__, predictions=given, references=wanted, site=place))
+                MetricFacts(name=type(metric).__name__, predictions=given, references=wanted, fractions=_fractions(pred), site=place))
+
+
+def _fractions(pred: Any) -> bool | None:
+    """Whether predictions are probabilities: by their values, or in a graph by the operation that made them; None where neither tells."""
+    if hasattr(pred, "numpy"):
+        values = numpy_of(pred)
+        return bool((values != values.round()).any()) if values.dtype.kind == "f" else False
+    made = activation_of(pred)
+    return True if made in ("softmax", "sigmoid") else None
 
 
 def _facts(value: Any) -> TensorFacts | None:

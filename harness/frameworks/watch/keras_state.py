@@ -22,8 +22,20 @@ def variables_of(model: Any) -> list[Any]:
     parts = [*getattr(model, "variables", ()), *(variable for metric in getattr(model, "metrics", ()) for variable in metric.variables)]
     for part in [*parts, *(variable for other in inner_models(model) for variable in other.variables)]:
         found[id(part)] = part
+    # Keras 3 lists no plain `tf.Variable`: a counter, or a codebook that a layer moves by itself.
+    for part in (value for layer in layers_of(model) for value in vars(layer).values() if _is_variable(value)):
+        found[id(part)] = part
     held = {id(variable) for name in optimizers_of(model) for variable in variables_of_optimizer(vars(model)[name])}
     return [variable for key, variable in found.items() if key not in held]
+
+
+def layers_of(model: Any) -> list[Any]:
+    """A model and everything in it that is a layer."""
+    return [model, *(layer for layer in getattr(model, "_flatten_layers", list)() if layer is not model)]
+
+
+def _is_variable(value: Any) -> bool:
+    return isinstance(value, sys.modules["tensorflow"].Variable) and value.dtype.is_numpy_compatible
 
 
 def inner_models(model: Any) -> list[Any]:
@@ -59,6 +71,9 @@ class Frozen:
         self._values = [np.array(variable.numpy()) for variable in self._variables]
         self._attributes = {name: vars(model)[name] for name in optimizers_of(model)}
         self._stopping = getattr(model, "stop_training", False)
+        is_tensor = sys.modules["tensorflow"].is_tensor
+        self._tensors = [(vars(layer), {name: value for name, value in vars(layer).items() if is_tensor(value)})
+                         for layer in layers_of(model)]
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -71,6 +86,8 @@ class Frozen:
                     variable.assign(value)
                 # Not by attribute: Keras tracks what is assigned to a model.
                 vars(self._model).update(self._attributes)
+                for attributes, tensors in self._tensors:
+                    attributes.update(tensors)
                 self._model.stop_training = self._stopping
                 if hasattr(self._model, "_clear_losses"):
                     self._model._clear_losses()

@@ -16,39 +16,45 @@ from harness.frameworks.watch.keras_replay import copied
 from harness.frameworks.watch.keras_state import variables_of_optimizer
 from harness.frameworks.watch.keras_trace import LossSeen, numpy_of
 
-_ALIKE = 1e-3
+_ALIKE, _EQUAL = 1e-3, 1e-5
 
 
 @dataclass
 class Taken:
     """What was seen of one step. `forwards`: model, arguments, result of outermost calls; `losses`: a function of (true, pred, weight),
-    these three, and its value; `targets`, `sources`, `gradients`: of the tape; `applied`: the gradients that the optimizer got."""
+    these three, and its value (no function where a difference of both was made by hand); `targets`, `sources`, `gradients`: of the tape;
+    `applied`: the gradients that the `optimizer` got."""
 
     forwards: list[tuple[Any, tuple[Any, ...], dict[str, Any], Any]] = field(default_factory=list)
-    losses: list[tuple[Callable[..., Any], Any, Any, Any, Any]] = field(default_factory=list)
+    losses: list[tuple[Callable[..., Any] | None, Any, Any, Any, Any]] = field(default_factory=list)
     targets: list[Any] = field(default_factory=list)
     sources: list[Any] = field(default_factory=list)
     gradients: list[Any] = field(default_factory=list)
     applied: list[Any] = field(default_factory=list)
+    optimizer: Any = None
 
 
 class Recipe:
     """Takes a step of the script again. `data` of a step: what the model is given, the target of the loss, and weights of rows if any."""
 
-    def __init__(self, taken: Taken, optimizer: Any) -> None:
+    def __init__(self, taken: Taken) -> None:
         """Raises ValueError, with the reason, where a step is more than a model, one loss of its output, and an optimizer."""
         import tensorflow as tf
 
-        if not (len(taken.forwards) == len(taken.losses) == len(taken.targets) == 1):
+        if not _single(taken):
             raise ValueError("a step is made of several forward passes or losses")
         self.model, args, kwargs, made = taken.forwards[0]
-        again, _, pred, _, value = taken.losses[0]
-        known = {id(variable) for variable in self.model.trainable_variables}
-        if not taken.sources or any(id(source) not in known for source in taken.sources):
+        given, true, pred, _, _ = taken.losses[0]
+        again = given or _of_differences(true, pred, taken.targets[0])
+        if again is None:
+            raise ValueError("the loss is made by hand")
+        if not taken.sources or not holds(self.model, taken.sources):
             raise ValueError("the tape is asked for gradients of more than the model's weights")
-        if [id(part) for part in taken.gradients] != [id(part) for part in taken.applied]:
+        if not _unchanged(taken):
             raise ValueError("the gradients are changed before the step")
-        self.optimizer, self._again, self.sources = optimizer, again, taken.sources
+        if hasattr(taken.optimizer, "inner_optimizer"):
+            raise ValueError("the loss is scaled")
+        self.optimizer, self._again, self.sources = taken.optimizer, again, taken.sources
         self._args, self._kwargs = args, kwargs
         self._keys = [key for key, part in _arguments(args, kwargs).items() if _tensors(part)]
         outputs = [part for part in tf.nest.flatten(made) if tf.is_tensor(part)]
@@ -59,21 +65,29 @@ class Recipe:
             self._tail = tuple(pred.shape[1:])
         if self._index < 0 or not self._keys:
             raise ValueError("what the loss is given is not what the model gives")
-        self._sum = tf.is_tensor(value) and bool(value.shape.rank) and abs(self._ratio(taken) / int(tf.size(value)) - 1) < _ALIKE
-        self.factor = 1.0 if self._sum else self._ratio(taken)
+        total, mean = self._ratios(taken)
+        # A sum of the rows' losses keeps its factor in a smaller last batch, a mean of them as well: which it is, other steps tell.
+        self._sum = total is not None and abs(total - 1) < _ALIKE
+        self._total, self.factor = total, mean
 
-    @staticmethod
-    def _ratio(taken: Taken) -> float:
-        """The loss that went backward by the mean of what the loss function gave."""
-        mean = float(np.mean(numpy_of(taken.losses[0][-1])))
-        return float(np.sum(numpy_of(taken.targets[0]))) / mean if mean else 1.0
+    def _ratios(self, taken: Taken) -> tuple[float | None, float]:
+        """The loss that went backward by the sum (None of a single number) and by the mean of what the loss function gave."""
+        given, true, pred, _, value = taken.losses[0]
+        each = np.asarray(numpy_of(value if given is not None else self._again(true, pred)))
+        target, mean = float(np.sum(numpy_of(taken.targets[0]))), float(each.mean())
+        return (target / (mean * each.size) if each.ndim and mean else None), (target / mean if mean else 1.0)
 
     def describes(self, taken: Taken) -> bool:
         """Whether another step was made in the same way."""
-        if not (len(taken.forwards) == len(taken.losses) == len(taken.targets) == 1):
+        same = _single(taken) and taken.forwards[0][0] is self.model and taken.optimizer is self.optimizer and _unchanged(taken)
+        if not same or [id(source) for source in taken.sources] != [id(source) for source in self.sources]:
             return False
-        scale, ratio = float(np.size(numpy_of(taken.losses[0][-1]))) if self._sum else self.factor, self._ratio(taken)
-        return not math.isfinite(ratio) or abs(ratio - scale) <= _ALIKE * abs(scale)
+        total, mean = self._ratios(taken)
+        if not math.isfinite(mean):
+            return True
+        if not self._sum and not _near(mean, self.factor) and total is not None and self._total is not None and _near(total, self._total):
+            self._sum = True
+        return _near(total, self._total) if self._sum and total is not None and self._total is not None else _near(mean, self.factor)
 
     def data(self, taken: Taken) -> tuple[Any, ...]:
         """What this step worked on."""
@@ -92,8 +106,9 @@ class Recipe:
         given = {self._keys[0]: data[0]} if len(self._keys) == 1 else data[0]
         args = [given.get(str(number), part) for number, part in enumerate(self._args)]
         kwargs = {name: given.get(name, part) for name, part in self._kwargs.items()}
-        if evaluating and kwargs.get("training"):
-            kwargs["training"] = False
+        if evaluating:
+            args = [False if part is True else part for part in args]
+            kwargs |= {"training": False} if kwargs.get("training") else {}
         made = [part for part in tf.nest.flatten(self.model(*args, **kwargs)) if tf.is_tensor(part)][self._index]
         return made if self._tail is None else tf.reshape(made, (-1, *self._tail))
 
@@ -101,8 +116,8 @@ class Recipe:
         """The loss that goes backward."""
         import tensorflow as tf
 
-        value = self._again(data[1], pred, data[2] if len(data) > 2 else None)
-        return tf.reduce_sum(value) if self._sum else self.factor * tf.reduce_mean(value)
+        value = self._again(data[1], pred, *data[2:]) if len(data) > 2 else self._again(data[1], pred)
+        return (self._total or 1.0) * tf.reduce_sum(value) if self._sum else self.factor * tf.reduce_mean(value)
 
     def step(self, data: tuple[Any, ...], optimizer: Any) -> Any:
         """One step with an optimizer; its loss."""
@@ -163,21 +178,59 @@ class TapeBackend(KerasBackend):
         return float(self._recipe.loss(data, pred)), [LossSeen(None, data[1], pred, inside=False, weighted=len(data) > 2)]
 
 
+def _of_differences(true: Any, pred: Any, target: Any) -> Callable[..., Any] | None:
+    """The usual function of differences that has this value, squares or distances; None where none has."""
+    import tensorflow as tf
+
+    wanted = float(np.sum(numpy_of(target)))
+    for function in (tf.square, tf.abs):
+        def loss(true: Any, pred: Any, function: Any = function) -> Any:
+            return function(tf.cast(true, pred.dtype) - pred)
+
+        each = numpy_of(loss(true, pred))
+        if any(abs(wanted - factor * float(total)) <= _EQUAL * abs(wanted) for total in (each.mean(), each.sum()) for factor in (1.0, 0.5)):
+            return loss
+    return None
+
+
 def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Arguments by name, or by their number."""
     return {**{str(number): part for number, part in enumerate(args)}, **kwargs}
 
 
 def _tensors(part: Any) -> bool:
+    """Whether an argument holds numbers that change from step to step. Raises ValueError where they are sparse or ragged."""
     import tensorflow as tf
 
-    return any(tf.is_tensor(leaf) or isinstance(leaf, np.ndarray) for leaf in tf.nest.flatten(part))
+    leaves = tf.nest.flatten(part)
+    if any(tf.is_tensor(leaf) and not isinstance(leaf, tf.Tensor | tf.Variable) for leaf in leaves):
+        raise ValueError("the model is given sparse or ragged tensors")
+    return any(tf.is_tensor(leaf) or isinstance(leaf, np.ndarray) for leaf in leaves)
 
 
 def _constant(part: Any) -> Any:
     import tensorflow as tf
 
     return tf.convert_to_tensor(part) if isinstance(part, np.ndarray) or tf.is_tensor(part) else part
+
+
+def holds(model: Any, weights: list[Any]) -> bool:
+    """Whether these are weights of a model's that can be trained."""
+    known = {id(variable) for variable in model.trainable_variables}
+    return all(id(weight) in known for weight in weights)
+
+
+def _single(taken: Taken) -> bool:
+    return len(taken.forwards) == len(taken.losses) == len(taken.targets) == 1
+
+
+def _unchanged(taken: Taken) -> bool:
+    """Whether the optimizer got the gradients as the tape gave them."""
+    return [id(part) for part in taken.gradients] == [id(part) for part in taken.applied]
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= _ALIKE * abs(other)
 
 
 def _same_values(part: Any, pred: Any) -> bool:

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 class TapeProbes(Probes):
     """Makes a recipe of the first step, and keeps what the others worked on as long as it describes them."""
 
-    def __init__(self, watch: KerasWatcher, optimizer: Any) -> None:
+    def __init__(self, watch: KerasWatcher) -> None:
         super().__init__(watch)
-        self._optimizer = optimizer
         self._recipe: Recipe | None = None
         self._reason: str | None = None
         self._again: TapeReplay | None = None
@@ -29,7 +28,7 @@ class TapeProbes(Probes):
         watch = self._watch
         if self._recipe is None and self._reason is None:
             try:
-                self._recipe = Recipe(taken, self._optimizer)
+                self._recipe = Recipe(taken)
             except ValueError as error:
                 self._reason = str(error)
                 return

@@ -52,7 +52,6 @@ class KerasWatcher:
             return
         if not self._hooked:
             self.data.attach()
-            self.passes.attach()
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:

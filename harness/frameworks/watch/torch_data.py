@@ -154,7 +154,7 @@ class Data:
         found = torch_batches.labels_in(batch)
         if found is not None:
             self.batch_labels = tensors.whole_labels(found)
-            self._watch.passes.came(known, self.batch_labels or [])
+            self._watch.passes.came(known, found)
             if len(known.labels) < _ORDERED:
                 known.labels += self.batch_labels or []
         first = sum(1 for other in self._loaders.values() if other.batches) == 1

@@ -73,10 +73,10 @@ class Decisions:
             self._decided("round", raw[0], None)
         if name not in _PAIRING:
             for made in trees.leaves(result, tensors.is_tensor):
-                self._follow(made, raw=bool(raw) and name in _MOVING)
+                self._follow(made, raw=bool(raw) and name in _MOVING and made.is_floating_point())
 
     def _compared(self, name: str, output: Any, args: Any, result: Any) -> None:
-        """Whether one axis of length one makes a table of all pairs out of a comparison row by row."""
+        """A comparison row by row: scores asked to be whole numbers, and an axis of length one that makes a table of all pairs."""
         both = [side for side in args[:2] if tensors.is_tensor(side)]
         if len([side for side in both if id(side) in self._followed]) != 1:
             return  # outputs among themselves are paired on purpose

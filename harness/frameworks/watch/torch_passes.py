@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import passes
+from harness.frameworks.watch import passes, tensors
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class Passes:
             kept = self._passes.setdefault(id(loader), (loader, deque(maxlen=_PASSES)))[1]
             kept.append(_Pass(watch.session.sites.place()))
 
-    def came(self, loader: Loader, labels: list[Any]) -> None:
+    def came(self, loader: Loader, labels: Any) -> None:
         """A batch with these labels."""
         running = self._running(loader)
         if running is not None and len(running.labels) < passes.MOST_ROWS:
-            running.labels += labels
+            running.labels += tensors.whole_labels(labels, limit=passes.MOST_ROWS) or []
 
     def answered(self, call: RootCall) -> None:
         """A model has run."""
@@ -58,17 +58,17 @@ class Passes:
 
     def _compared(self, answers: Any, references: Any) -> None:
         """Answers are compared with references, row by row."""
-        if self._passes:
-            both = passes.rows_of(answers), passes.rows_of(references)
-            if both[0] is not None and both[1] is not None:
-                self._held.append((both[0], both[1]))
+        both = (passes.rows_of(answers), passes.rows_of(references)) if self._passes else (None, None)
+        if both[0] is not None and both[1] is not None and len(set(both[0])) > 1:  # of one class for all rows the order says nothing
+            self._held.append((both[0], both[1]))
 
     def finish(self) -> None:
         """Answers of one pass that were held against the same labels in another order."""
         for answers, references in self._held:
             for loader, kept in self._passes.values():
                 asked = next((made for made in kept if made.answers and made.answers == answers), None)
-                if asked is None or self._watch.seen.evaluation.passes is not None:
+                together = any(made.answers == answers and made.labels == references for made in kept)
+                if asked is None or together or self._watch.seen.evaluation.passes is not None:
                     continue
                 read = next((made.place for made in kept if made.labels == references and made is not asked), None)
                 self._watch.seen.evaluation.passes = passes.compared(

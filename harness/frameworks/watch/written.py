@@ -35,9 +35,15 @@ def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
     """The last line of a function of the script's own that gives a value to one of these names: a key, an argument or a variable."""
     tree = _tree(code.co_filename) if sites.is_own(code.co_filename) else None
     wanted = set(names)
-    lines = [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and node.lineno == code.co_firstlineno
+    lines = [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and _begins(node) == code.co_firstlineno
              for part in ast.walk(node) for line, name in _given(part) if name in wanted] if tree is not None else []
     return (code.co_filename, max(lines), code.co_name) if lines else None
+
+
+def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
+    """The first line of a function, decorators included, as its code has it."""
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return min([node.lineno, *(made.lineno for made in decorators)])
 
 
 def _given(node: ast.AST) -> Iterator[tuple[int, Any]]:
