@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from harness.checks import reading
@@ -13,7 +14,7 @@ from harness.checks.probe_facts import CurveFacts
 
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
-_MANY_STEPS = 40
+_MANY_STEPS, _FEW = 40, 20
 # Standard errors between a baseline and chance.
 _CLEARLY = 8
 
@@ -26,10 +27,10 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
         if seen.backward_without_step:
             return f"{seen.backward_without_step} losses went backward and no optimizer stepped; weights changed by hand are not followed"
         return None if seen.exception is None else "the script ended before it trained"
+    late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
     floor = still_guessing(seen)
     if floor is None:
-        return None
-    late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
+        return _starved(seen, late)
     hurried = ["its experiments ran out of time (--watch 90 gives them more)"] if late else []
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
@@ -37,6 +38,20 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
         return _learnable(seen, floor)
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), and what could explain it was not judged: "
             + "; ".join([*hurried, *open_ones]))
+
+
+def _starved(seen: Observation, late: bool) -> str | None:
+    """That a classifier was hardly watched, where time has run out: of steps, or of the experiments that a loss above a guess asks for."""
+    losses = reading.finite(reading.observed_losses(seen))
+    if seen.task != "classification" or not losses or reading.several_models(seen) or reading.script_learns(seen):
+        return None
+    if seen.stopped == "time" and len(losses) < _FEW:
+        return f"only {len(losses)} steps fitted into the time (--watch 90 gives it more)"
+    end, guess = statistics.fmean(losses[-max(1, len(losses) // 3):]), math.log(seen.classes or 1)
+    if late and len(losses) >= _FEW and end > guess > 0:
+        return (f"after {len(losses)} steps the loss is above that of a guess ({end:.2f}, and {guess:.2f}), and its experiments ran out of "
+                "time (--watch 90 gives them more)")
+    return None
 
 
 def _learnable(seen: Observation, floor: float) -> str | None:

@@ -73,3 +73,21 @@ def test_a_finding_needs_no_reason() -> None:
     seen.probes.overfit = curve(1.1, 1.1, accuracy=0.3)
     seen.probes.overfit_scaled = [curve(1.1, 0.05, accuracy=1.0, rate=5e-5)]
     assert verdict(seen) == ("found", "")
+
+
+def test_a_loss_above_a_guess_and_experiments_without_time() -> None:
+    seen = guessing()
+    seen.steps = steps([1.0986, 9.0, *[1.6] * 30])
+    assert verdict(seen)[0] == "clean"
+    seen.probes.skipped["train_scaled x0.05"] = "no time left"
+    word, reason = verdict(seen)
+    assert word == "no verdict"
+    assert "above that of a guess" in reason
+
+
+def test_a_few_steps_in_all_the_time_there_was() -> None:
+    seen = guessing()
+    seen.steps = steps([1.0986] * 12)
+    assert verdict(seen)[0] == "clean"  # it ended by itself
+    seen.stopped = "time"
+    assert verdict(seen) == ("no verdict", "only 12 steps fitted into the time (--watch 90 gives it more)")
