@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _MOVING = frozenset(("cat", "concat", "stack", "squeeze", "unsqueeze", "view", "reshape", "flatten", "detach", "cpu", "float", "double",
-                     "to", "contiguous", "clone", "__getitem__", "transpose", "permute", "select", "ravel", "data", "max", "amax", "topk"))
+                     "to", "contiguous", "clone", "__getitem__", "transpose", "permute", "select", "ravel", "data"))
+# Scores of some of the classes, no longer one for every answer.
+_CHOOSING = frozenset(("max", "amax", "topk"))
 _COMPARING = frozenset(("gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__", "greater", "greater_equal", "less", "less_equal"))
 _PAIRING = frozenset(("sub", "__sub__", "rsub", "__rsub__", "subtract", "eq", "__eq__", "ne", "__ne__", "mse_loss", "l1_loss",
                       "huber_loss", "smooth_l1_loss"))
@@ -57,7 +59,7 @@ class Decisions:
         name = str(getattr(function, "__name__", ""))
         if name == "__get__":
             name = str(getattr(getattr(function, "__self__", None), "__name__", ""))
-        if name not in _MOVING and name not in _ANSWERING and name not in _PAIRING:
+        if name not in _MOVING | _CHOOSING | _ANSWERING | _PAIRING:
             return
         given = [tensor for tensor in trees.leaves(args, tensors.is_tensor) if id(tensor) in self._followed]
         if not given:
@@ -73,7 +75,7 @@ class Decisions:
             self._decided("round", raw[0], None)
         if name not in _PAIRING:
             for made in trees.leaves(result, tensors.is_tensor):
-                self._follow(made, raw=bool(raw) and name in _MOVING and made.is_floating_point())
+                self._follow(made, raw=bool(raw) and name in _MOVING)
 
     def _compared(self, name: str, output: Any, args: Any, result: Any) -> None:
         """A comparison row by row: scores asked to be whole numbers, and an axis of length one that makes a table of all pairs."""
