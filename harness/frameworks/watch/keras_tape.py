@@ -143,7 +143,7 @@ class TapeReplay:
         self._optimizer = copied(recipe.optimizer, 1.0)
         self._optimizer.build(recipe.sources)
         self._fresh = [(variable, np.array(variable.numpy())) for variable in variables_of_optimizer(self._optimizer)]
-        self._rate = rate_of(getattr(self._optimizer, "inner_optimizer", self._optimizer)) or 0.0
+        self._rate = rate_of(self._optimizer) or 0.0
         self._step: Callable[[Any], Any] = tf.function(self._eagerly, reduce_retracing=True)
 
     def _eagerly(self, data: Any) -> Any:
@@ -153,7 +153,7 @@ class TapeReplay:
         """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""
         for variable, value in self._fresh:
             variable.assign(value)
-        getattr(self._optimizer, "inner_optimizer", self._optimizer).learning_rate = self._rate * factor
+        self._optimizer.learning_rate = self._rate * factor
         return (float(self._take(data)) for data in itertools.cycle(list(batches)))
 
     def _take(self, data: Any) -> Any:

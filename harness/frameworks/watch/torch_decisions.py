@@ -22,6 +22,7 @@ _PAIRING = frozenset(("sub", "__sub__", "rsub", "__rsub__", "subtract", "eq", "_
                       "huber_loss", "smooth_l1_loss"))
 _ANSWERING = frozenset(("round", "round_", "sigmoid", "softmax", "log_softmax", "argmax", "exp", "clamp", "relu", "tanh", "int", "long",
                         "bool", "mul", "__mul__", "div", "__truediv__", "add", "__add__", *_COMPARING))
+_LOOKED_AT = _MOVING | _CHOOSING | _ANSWERING | _PAIRING
 _EQUAL = frozenset(("eq", "__eq__", "ne", "__ne__"))
 _FOLLOWED, _LARGEST = 400, 1 << 16
 _KEPT = 20
@@ -59,7 +60,7 @@ class Decisions:
         name = str(getattr(function, "__name__", ""))
         if name == "__get__":
             name = str(getattr(getattr(function, "__self__", None), "__name__", ""))
-        if name not in _MOVING | _CHOOSING | _ANSWERING | _PAIRING:
+        if name not in _LOOKED_AT:
             return
         given = [tensor for tensor in trees.leaves(args, tensors.is_tensor) if id(tensor) in self._followed]
         if not given:
