@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import gradient_flow, raised, reading
+from harness.checks import data_labels, gradient_flow, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
@@ -65,13 +65,14 @@ class RowsApart(Check):
     requires: ClassVar[tuple[str, ...]] = ("F104", "L209")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges rows that a loader draws at random, so that which rows come together is chance."""
+        """Judges rows that a loader draws at random, so that which rows come together is chance; without a loader, a model at a guess."""
         rows, model, loader = seen.probes.rows, seen.model, raised.train_loader(seen)
         if rows is None:
             raise NotJudged("rows of a batch were not exchanged")
         if max(rows.influence, rows.order) < _MIXED:
             return None
-        if loader is None or loader.shuffled is False or reading.several_models(seen):
+        ordered = loader is not None and loader.shuffled is False
+        if ordered or reading.several_models(seen) or (loader is None and data_labels.still_guessing(seen) is None):
             raise NotJudged("the rows of a batch may belong together")
         batch_second = rows.batch_first is False
         if rows.order < _MIXED and not batch_second and (reading.script_learns(seen) or (model is not None and model.has_batch_norm)):

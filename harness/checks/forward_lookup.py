@@ -15,6 +15,7 @@ _SIZES = (r"size of tensor a \((?P<length>\d+)\) must match the size of tensor b
           r"expanded size of the tensor \((?P<length>\d+)\) must match the existing size \((?P<table>\d+)\)",
           r"index (?P<length>\d+) is out of bounds for dimension \d+ with size (?P<table>\d+)")
 _LOOKUP = (r"^index out of range in self", r"indices\[(?:\d+,)*(?P<at>\d+)\] = (?P<id>-?\d+) is not in \[0, (?P<table>\d+)\)",
+           r"Expected \w+ < index_size to be true",  # an embedding bag, where the processor decides on how it is summed
            r"Index \d+ of input takes value (?P<id>-?\d+) which is not in the valid range \[0, (?P<table>\d+)\)",
            r"maximum value of \w+ \((?P<id>.*?)\) must be smaller than the embedding layer.{1,2}s input dimension \((?P<table>\d+)\)",
            r"Assertion `srcIndex < srcSelectDimSize` failed", r"Assertion `?ind >= 0 && ind < ind_dim_size")

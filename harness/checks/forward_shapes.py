@@ -8,11 +8,12 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import Observation
+from harness.checks.observation import ExceptionFacts, Observation
 
 _TORCH_SHAPES = (
     r"mat1 and mat2 shapes cannot be multiplied \((?P<rows>\d+)x(?P<got>\d+) and (?P<wants>\d+)x(?P<out>\d+)\)",
     r"expected input\[(?P<input>[\d, ]+)\] to have (?P<wants>\d+) channels, but got (?P<got>\d+) channels",
+    r"Expected hidden(?:\[\d\])? size \((?P<wants>[\d, ]+)\), got [\[(](?P<got>[\d, ]+)[\])]",
     r"input\.size\(-1\) must be equal to input_size\. Expected (?P<wants>\d+), got (?P<got>\d+)",
     r"running_mean should contain (?P<got>\d+) elements not (?P<wants>\d+)",
     r"was expecting embedding dimension of (?P<wants>\d+), but got (?P<got>\d+)",
@@ -77,6 +78,11 @@ class ShapeInside(Check):
             if error.module:
                 shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in error.module_inputs)
                 evidence.append(f"the layer is {error.module}" + (f", its input {shapes}" if shapes else ""))
+            short = _shorter_batch(seen, error)
+            if short is not None:
+                evidence.append(short)
+                remedy = ("Take the number of rows from the input, `x.size(0)`, wherever it is written as a number, or leave out the shorter "
+                          "batch: `DataLoader(..., drop_last=True)`.")
             site = error.site
             if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
                 # Layers put together without a forward() of the script's own: they are mended where they are built.
@@ -87,6 +93,18 @@ class ShapeInside(Check):
         if seen.exception is None and not seen.batches and not seen.steps:
             raise NotJudged("no forward pass was seen")
         return None
+
+
+def _shorter_batch(seen: Observation, error: ExceptionFacts) -> str | None:
+    """That this was the last, shorter batch of a pass over the data, where earlier ones were trained on and the sizes say so."""
+    loader = next((loader for loader in seen.loaders if loader.role == "train" and loader.batch_size and loader.rows), None)
+    if loader is None or loader.batch_size is None or loader.rows is None or not seen.steps:
+        return None
+    rest = loader.rows % loader.batch_size
+    sizes = {int(number) for number in re.findall(r"\d+", error.message)}
+    if not rest or loader.batch_size not in sizes or not any(size and size % rest == 0 for size in sizes - {loader.batch_size}):
+        return None
+    return f"Batches of {loader.batch_size} rows went through; the last of a pass over {loader.rows} rows has {rest}."
 
 
 def _shape(match: re.Match[str]) -> tuple[str, str]:

@@ -111,6 +111,13 @@ class GraphCut(Check):
                                       "printing.", site=error.site, evidence=hints)
             return Finding(message="The loss has no history: nothing connects it with the weights.", remedy=self._REMEDY,
                            site=reading.place(seen, "cut") or error.site, evidence=hints)
+        if seen.idle is not None and reading.several_models(seen):
+            idle = seen.idle
+            return Finding(
+                message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, although "
+                        "their model takes part: its output is cut off on the way to the loss that should train it.",
+                remedy="Cut it off only where another model is trained on it (`fake.detach()` in the discriminator's loss), and keep it whole "
+                       "in the loss of its own.", site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
         if reading.several_models(seen):
             raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
         if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):

@@ -60,11 +60,15 @@ class DivergenceFacts(Facts):
 class ApartFacts(Facts):
     """Inputs and targets that come from two sources: in `same` of `steps` steps these delivered the same rows.
 
+    `answered`: the targets are answers that a model gave before; of `rows` of them, `same_rows` stand beside the input they were given for.
     `example`: numbers of the first rows of a step, in each source; `inputs`, `targets`: where the sources are made.
     """
 
     steps: int = 0
     same: int = 0
+    answered: bool = False
+    rows: int = 0
+    same_rows: int = 0
     example: tuple[list[int], list[int]] | None = None
     inputs: Site | None = None
     targets: Site | None = None
@@ -321,6 +325,7 @@ class Observation(Facts):
     `Dataset.map`, by the column's name. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
+    `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `later`: a training after the watched one whose optimizer holds weights that no model has. `thawed`: one of the same model, of which
     weights can be trained since then that its step was not built for.
     """
@@ -362,6 +367,7 @@ class Observation(Facts):
     output_tail: str = ""
     frozen_later: Site | None = None
     later: LaterFacts | None = None
+    idle: LaterFacts | None = None
     thawed: LaterFacts | None = None
     mixed: Site | None = None
     seconds: float = 0.0

@@ -80,7 +80,9 @@ class RateTooLow(Check):
         rises = not rates or rates[-1] > rates[0]
         if seen.optimizer is not None and seen.optimizer.scheduled and rises:
             raise NotJudged("a schedule changes the rate, and the first steps may be a warm-up")
-        ratios = reading.finite(p.update_ratio for p in seen.model.parameters if p.trainable) if seen.model else []
+        weights = [p for p in seen.model.parameters if p.trainable] if seen.model else []
+        # What no gradient reaches stands still at any rate.
+        ratios = reading.finite(p.update_ratio for p in [p for p in weights if p.gradient_norm] or weights)
         ratio = statistics.median(ratios) if ratios else None
         pairs = [others for first, others in reading.probe_pairs(seen) if first is own]
         tenfold = [c for others in pairs for c in others if own.learning_rate < c.learning_rate <= 11 * own.learning_rate]
@@ -256,6 +258,8 @@ class OtherWeights(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges what the optimizer holds, and that the weights it lacks get gradients and do not move."""
+        if seen.later is not None:
+            return self._later(seen, seen.later)
         optimizer, model = seen.optimizer, seen.model
         if optimizer is None or model is None or optimizer.held is None:
             raise NotJudged("what the optimizer holds was not seen")
@@ -263,8 +267,6 @@ class OtherWeights(Check):
             raise NotJudged("several models take steps")
         if not seen.steps:
             return None
-        if seen.later is not None:
-            return self._later(seen, seen.later)
         wanted = [p for p in model.parameters if p.trainable]
         left = [p for p in wanted if p.in_optimizer is False and not p.moved and p.gradient_norm]
         remedy = "Make the optimizer last, after the model has its final layers and device: `optimizer = ...(model.parameters(), lr=...)`."

@@ -191,6 +191,23 @@ Net(nn.Conv2d(1, 2, 3))(torch.ones(1, 1, 8, 8).byte())
 Net(nn.Linear(2, 2))(torch.ones(1, 2, dtype=torch.long))
 ## F103 float_ids
 Net(nn.Embedding(5, 2))(torch.ones(1, 2))
+## F103 state_of_another_batch
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(4, 8, batch_first=True)
+    def forward(self, x):
+        return self.rnn(x, torch.zeros(1, 16, 8))[0]
+Reader()(torch.ones(3, 5, 4))
+## F103 states_of_another_batch
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(4, 8, batch_first=True)
+        self.state = torch.zeros(1, 16, 8), torch.zeros(1, 16, 8)
+    def forward(self, x):
+        return self.rnn(x, self.state)[0]
+Reader()(torch.ones(3, 5, 4))
 ## F103 lstm_features
 Net(nn.LSTM(10, 4))(torch.ones(2, 3, 8))
 ## F103 batch_norm_features

@@ -110,3 +110,16 @@ def test_rows_that_are_mixed() -> None:
     for loader in together.loaders:
         loader.shuffled = False
     assert "may belong together" in judge("F105", together)
+
+
+def test_the_last_batch_of_a_pass_is_shorter() -> None:
+    seen = healthy()
+    seen.loaders[0].batch_size, seen.loaders[0].rows = 16, 90
+    seen.exception = error("RuntimeError", "Expected hidden size (1, 10, 8), got [1, 16, 8]")
+    found = finding("F103", seen)
+    assert "the last of a pass over 90 rows has 10" in " ".join(found.evidence)
+    assert "drop_last" in found.remedy
+    seen.loaders[0].rows = 96
+    assert "drop_last" not in finding("F103", seen).remedy
+    seen.loaders[0].rows, seen.steps = 90, []
+    assert "drop_last" not in finding("F103", seen).remedy

@@ -61,7 +61,7 @@ def collate(rows):
 """]
 
 
-@pytest.mark.parametrize(("collator", "scattered", "line"), [(SORTED, False, "def collate"), (MIXED, True, "def __call__")])
+@pytest.mark.parametrize(("collator", "scattered", "line"), [(SORTED, False, '"labels": '), (MIXED, True, '"labels": ')])
 def test_rows_beside_labels_of_others(tmp_path: Path, collator: str, line: str, *, scattered: bool) -> None:
     seen = watch(tmp_path, HEAD.replace("COLLATOR", collator))
     assert seen.collation is not None

@@ -65,7 +65,7 @@ def run(session: WatchSession, text: str, path: Path) -> tuple[BaseException | N
 def watch(folder: Path, text: str, **limits: Any) -> Observation:
     """The observation of a script."""
     path = folder / "train.py"
-    session = WatchSession(path, WatchBudget(**{"steps": 24, "patient_steps": 0, "probe_seconds": 1.5, **limits}))
+    session = WatchSession(path, WatchBudget(**{"steps": 24, "patient_steps": 0, "onward_seconds": 0.0, "probe_seconds": 1.5, **limits}))
     session.attach()
     error, _ = run(session, text, path)
     seen = session.finish(error)

@@ -115,12 +115,13 @@ class Fits(Generic[S]):
         return self._seconds - self._clock.seconds()
 
     def displacement(self) -> float | None:
-        """How far the weights are from the first ones: norm of the change / norm before, median over matrices."""
+        """How far the weights are from the first ones: norm of the change / norm before, median over the matrices that moved."""
         self._displacement = self._median_moved()
         return self._displacement
 
     def _median_moved(self) -> float | None:
-        found = sorted(self.backend.moved())
+        everything = self.backend.moved()
+        found = sorted(one for one in everything if one > 0) or everything  # what gets no gradient stays where it is at any rate
         return found[len(found) // 2] if found else None
 
     # Before training

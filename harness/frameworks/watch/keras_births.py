@@ -32,10 +32,9 @@ class Births:
         if self._watch.seen.births or loss is None:
             return
         if math.isfinite(loss):
-            self._earlier = self._before, data
-            self._remember(model)
+            self.passed(model, data)
             return
-        step = len(self._watch.seen.steps)
+        step = self._watch.steps.taken
         found = self._in_input(columns, step) or self._in_layers(model, data, step)
         if found is None:
             found = BadBirth(step=step, what="loss", name=calls[-1].name if calls else "loss", site=calls[-1].site if calls else None)
@@ -46,6 +45,11 @@ class Births:
             found.row_labels = [labels[row] for row in found.rows]
             found.finite_row_labels = [label for row, label in enumerate(labels) if row not in set(found.rows)]
         self._watch.seen.births.append(found)
+
+    def passed(self, model: Any, data: Any) -> None:
+        """A step with a finite loss is over: keep its batch, and the weights that the next begins with."""
+        self._earlier = self._before, data
+        self._remember(model)
 
     def _remember(self, model: Any) -> None:
         start = self._watch.steps.start

@@ -262,7 +262,7 @@ class Loop:
             if looking:
                 self._watch.session.safely("a step", self._stepped, optimizer, args[0] if args else [])
                 self._due = True
-                if not self._watch.in_full and self._evaluated:
+                if not self._watch.leads_on and self._evaluated:
                     self._watch.session.enough("enough steps")  # it has come to its evaluation
                 if self._watch.session.out_of_time:
                     self._watch.session.enough("time")

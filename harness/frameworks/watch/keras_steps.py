@@ -51,6 +51,7 @@ class Steps:
         self.groups: set[frozenset[int]] = set()
         self._rates: list[float] = []
         self._compared = False
+        self.taken = 0
 
     def attach(self) -> None:
         patches = self._watch.session.patches
@@ -172,17 +173,22 @@ class Steps:
         for stage in ("forward", "loss", "backward", "step"):
             watch.session.reach(stage)
         watch.session.training_begins()
+        self.taken += 1
+        targets = [float(numpy_of(target)) for target in seen["targets"]]
         if not watch.in_full:
-            return
+            if not watch.patience.goes_on:
+                return
+            if all(math.isfinite(target) for target in targets):
+                watch.births.passed(model, seen["data"])
+                return
         first = not watch.seen.steps
-        number = len(watch.seen.steps) + 1
+        number = self.taken
         columns, labels = watch.data.came(seen["data"])
         calls = self._losses(model, seen, traced, number)
         self._differences(seen, traced, number)
         norms = [numpy_of(group) for group in seen["norms"]]
         for ids in traced.sources:
             self.groups.add(frozenset(ids))
-        targets = [float(numpy_of(target)) for target in seen["targets"]]
         scale = _loss_scale(model)
         loss = sum(targets) / scale if targets else (calls[-1].value if calls else None)
         now = time.perf_counter()

@@ -78,7 +78,7 @@ class KerasWatcher:
             session.safely("fit", self._fit_begins, signature, model, args, kwargs)
             session.safely("fit", self._frozen_later, model)
             session.safely("fit", self._thawed_later, model)
-            if not self.in_full:
+            if not self.leads_on:
                 self.evaluations.may_end(session.budget.further_seconds)
             self.fitting += 1
             try:
@@ -133,7 +133,7 @@ class KerasWatcher:
                 session.site("fit")
                 if self.data.current is None:
                     session.safely("train_on_batch", self.data.begins, {"x": iter(())})
-                if not self.in_full:
+                if not self.leads_on:
                     self.evaluations.may_end(0.0)
                     self._unwatched += 1
                     if self._unwatched > _PATIENCE * session.budget.steps:
@@ -165,9 +165,11 @@ class KerasWatcher:
         self.probed()
         if self.session.watched_seconds > 1.5 * self.session.budget.seconds:
             self.session.enough("time")
-        if not self.in_full:
+        if self._settled and self.patience.turned_bad:
+            self.session.enough("enough steps")
+        if not self.leads_on:
             if self.seen.truncated_at is None:
-                self.seen.truncated_at = len(self.seen.steps)
+                self.seen.truncated_at = self.steps.taken
             model.stop_training = True  # the script comes to its evaluation
 
     def probed(self) -> None:
@@ -182,6 +184,11 @@ class KerasWatcher:
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided)
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether training goes on as the script has it, watched in full or not."""
+        return self.in_full or self.patience.goes_on
 
     def _only_embedding(self) -> None:
         """The line of the script's only embedding, read off its text: in a loop of its own the model is not known before it runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from harness.checks.data_labels import still_guessing
@@ -18,6 +19,17 @@ class Patience:
         self._session = session
         self._over = False
         self._longer = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the script trains on, at full speed, where its steps are no longer watched in full."""
+        return self._longer and self._session.watched_seconds < self._session.budget.onward_seconds
+
+    @property
+    def turned_bad(self) -> bool:
+        """Whether the last recorded loss is NaN or infinite: what follows is its echo."""
+        steps = self._session.observation.steps
+        return bool(steps) and steps[-1].loss is not None and not math.isfinite(steps[-1].loss)
 
     def lasts(self, undecided: Callable[[], bool]) -> bool:
         """Whether steps are still watched in full. `undecided`: whether the steps so far leave open if the script learns."""

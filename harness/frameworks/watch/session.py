@@ -53,8 +53,9 @@ class WatchBudget:
 
     Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`,
     and twice as many where these do not tell whether the script learns. Up to `patient_steps` where all experiments are done, nothing was
-    found, and the loss is still that of a guess. A script that comes back to its training after an evaluation is
-    let go on, its passes cut short, for `further_seconds`: it may begin another training.
+    found, and the loss is still that of a guess. Then the script goes on at full speed until `onward_seconds` of its training are over: the last
+    batch of an epoch, a later epoch, a loss that turns NaN on the way are seen so. One that comes back to its training after an evaluation
+    is let go on, its passes cut short, for `further_seconds`: it may begin another training.
     """
 
     seconds: float = 20.0
@@ -63,6 +64,7 @@ class WatchBudget:
     probe_seconds: float = 6.0
     slow_seconds: float = 4.0
     least_steps: int = 24
+    onward_seconds: float = 5.0
     further_seconds: float = 3.0
 
 

@@ -43,7 +43,7 @@ class Births:
 
     @property
     def _step(self) -> int:
-        return len(self._watch.seen.steps) + 1
+        return self._watch.steps.steps + 1
 
     def _in_weights(self, calls: list[RootCall]) -> BadBirth | None:
         """A weight or buffer that is not finite although nothing was seen to make it so."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import LoaderFacts
-from harness.frameworks.watch import tensors, torch_batches, torch_datasets
+from harness.frameworks.watch import tensors, torch_batches, torch_datasets, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Stack = tuple[Place, ...]
 class Loader:
     """A loader that is iterated, and those made anew at the same place once it is gone (`for batch in DataLoader(...)` in every epoch).
 
-    `ref`: weak, to the latest; `since`: batches of the running iteration; `labels` of the rows in the order they came."""
+    `ref`: weak, to the latest; `trains`: whether a loss went backward since the running iteration began; `labels` of the rows in the order they came."""
 
     ref: Any
     dataset: Any
@@ -37,7 +37,7 @@ class Loader:
     stack: Stack
     role: str | None = None
     batches: int = 0
-    since: int = 0
+    trains: bool = False
     labels: list[Any] = field(default_factory=list)
     iterator: Any = None
 
@@ -107,7 +107,7 @@ class Data:
                                  getitem=getattr(type(loader.dataset), "__getitem__", None))
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
-        known.since = 0
+        known.trains = False
         known.iterator = weakref.ref(iterator)
         self._watch.passes.begins(known)
 
@@ -133,21 +133,21 @@ class Data:
     def _cut_short(self, known: Loader) -> bool:
         """Whether a training loader's iteration ends here: all steps were watched, and the script is to come to its evaluation.
 
-        Evaluation loaders are never cut: what a script does with all of its predictions may need all of them.
+        A pass that does not train is never cut: what a script does with all of its predictions may need all of them.
         """
         watch = self._watch
-        if watch.in_full or known.role != "train" or watch.trainers.training or known.since < 1 or known.batches < _FIRST:
+        if watch.leads_on or known.role != "train" or watch.trainers.training or not known.trains or known.batches < _FIRST:
             return False
         self._watch.evaluations.may_end()
         if watch.seen.truncated_at is None:
-            watch.seen.truncated_at = len(watch.seen.steps)
+            watch.seen.truncated_at = watch.steps.steps
         return True
 
     def _came(self, known: Loader, batch: Any) -> None:
         known.batches += 1
-        known.since += 1
         self.current, self.batch = known, batch
         self._watch.pairs.came(known, batch)
+        self._watch.cached.came(known, batch)
         if known.role != "train" and self._watch.steps.steps:
             self._watch.tape.clear()
         self.batch_labels = None
@@ -184,6 +184,14 @@ class Data:
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
             seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
 
+    def source_of(self, call: RootCall) -> Loader | None:
+        """The loader that a call's rows come from: the one whose batch came last, unless what is asked has other rows than that batch."""
+        if self.current is None or call.grad or self._watch.evaluating:
+            return self.current
+        rows = {len(part) for part in trees.leaves(self.batch, tensors.is_tensor) if part.dim()}
+        asked = {len(part) for part in trees.leaves([call.args, call.kwargs], tensors.is_tensor) if part.dim()}
+        return None if rows and asked and not rows & asked else self.current
+
     def trains(self, loader: Loader) -> None:
         """A loss goes backward that a model made of this loader's batch."""
         if not self._watch.evaluating:
@@ -198,6 +206,7 @@ class Data:
             self.trains(self.current)
         if self.current.role != "train":
             return
+        self.current.trains = True
         self.trained_rows += self.batch_labels or []
         if self.batch_labels is not None and self._kept < _KEPT_BYTES:
             self._keep(self.batch, self.batch_labels)

@@ -1,4 +1,4 @@
-"""Trainings after the watched one: whether what goes backward there still reaches the weights of the optimizer that steps."""
+"""Other optimizers than the first, and trainings after the watched one: whether what goes backward reaches the weights that they hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LaterFacts
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_steps import Optimizer
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _TELLING = 3
 _NAMES = 6
+_IDLE = 10
 
 
 @dataclass
@@ -23,30 +24,36 @@ class _Late:
     steps: int
     others: dict[int, int]
     apart: int = 0
+    idle: int = 0
 
 
 class Phases:
-    """Told by `Steps` and the watcher once all steps are watched that are watched in full."""
+    """Told by `Steps` and the watcher. The first optimizer, while all its steps are watched in full, is described elsewhere."""
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._modules: list[Any] = []
+        self._cuts: list[Place | None] = []
         self._late: dict[int, _Late] = {}
 
     def trained(self, modules: list[Any]) -> None:
         """A loss goes backward through these models."""
-        if modules and not self._watch.in_full:
-            self._modules = modules
+        if modules:
+            self._modules, self._cuts = modules, self._watch.tape.cuts
 
     def about_to_step(self, known: Optimizer) -> None:
-        """Judge one step: does the optimizer hold weights that no model has, where the model's own get gradients that nobody uses?"""
-        if self._watch.in_full or self._watch.seen.later is not None or not known.backwards:
+        """Judge one step: does the optimizer hold weights that no model has, where the model's own get gradients that nobody uses? Or
+        weights of a model that ran, and that no loss has reached yet?"""
+        if self._watch.seen.later is not None or not known.backwards:
             return
         late = self._late.get(id(known))
         if late is None:
             everyone = self._watch.steps.known_optimizers()
             late = self._late[id(known)] = _Late(known.steps, {id(other): other.steps for other in everyone})
         own = known.weights()
+        self._idle(late, known, own)
+        if self._watch.in_full and known is self._watch.steps.main:
+            return
         if known.steps - late.steps >= _TELLING and all(weight.grad is not None for weight in own):
             late.apart = 0
             return
@@ -57,6 +64,19 @@ class Phases:
         if late.apart == _TELLING:
             self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
                                                 left=left[:_NAMES], lacking=len(left), site=site(known.place))
+
+    def _idle(self, late: _Late, known: Optimizer, own: list[Any]) -> None:
+        """Count steps at which no weight has had a gradient yet, though the model that they belong to has run."""
+        if late.idle < 0 or any(weight.grad is not None for weight in own):
+            late.idle = -1
+            return
+        names = {id(weight): name for module in self._modules for name, weight in module.named_parameters()}
+        if all(id(weight) in names and weight.requires_grad for weight in own):
+            late.idle += 1
+        if late.idle == _IDLE and self._watch.seen.idle is None:
+            self._watch.seen.idle = LaterFacts(step=known.steps + 1, held=len(own), foreign=0, lacking=len(own),
+                                               left=[names[id(weight)] for weight in own[:_NAMES]],
+                                               site=site(self._cuts[-1]) if self._cuts else site(known.place))
 
     def _left(self, late: _Late, known: Optimizer) -> list[str]:
         """Weights that get gradients and are in no optimizer that steps in this training."""

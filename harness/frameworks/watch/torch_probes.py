@@ -91,7 +91,6 @@ class Probes(Rounds[Step]):
     def forget(self) -> None:
         """All rounds are done: let go of what was kept."""
         super().forget()
-        self._watch.tape.stop()
         self._open, self._start = [], None
 
     def moved(self) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -289,6 +290,8 @@ class Steps:
             session.safely("a step", self._record, known)
         elif self.main is not None:
             self._watch.probes.other_stepped(alone=self._since > 0)
+            if self._watch.seen.later is not None:
+                session.enough("enough steps")  # the first training is over, and this one goes nowhere
         known.losses, known.backwards, known.zeroed = [], 0, None
         self._since = 0
         if known is self.main:
@@ -299,7 +302,8 @@ class Steps:
         self.steps += 1
         if self.steps == 1:
             watch.models.after_first_step(known)
-        if not watch.in_full:
+        bad = any(isinstance(loss, float) and not math.isfinite(loss) for loss in known.losses)
+        if not watch.in_full and not (bad and watch.patience.goes_on):
             return
         now = time.perf_counter()
         before = known.zeroed if isinstance(known.zeroed, float) else None

@@ -66,10 +66,10 @@ class Trainers:
         def wrap(original: Any) -> Any:
             def on_step_end(handler: Any, args: Any, state: Any, control: Any) -> Any:
                 result = original(handler, args, state, control)
-                if self._watch.session.active and not self._watch.in_full:
+                if self._watch.session.active and not self._watch.leads_on:
                     result.should_training_stop = True
                     if self._watch.seen.truncated_at is None:
-                        self._watch.seen.truncated_at = len(self._watch.seen.steps)
+                        self._watch.seen.truncated_at = self._watch.steps.steps
                 return result
 
             return on_step_end

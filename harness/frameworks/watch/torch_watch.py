@@ -10,6 +10,7 @@ from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
+from harness.frameworks.watch.torch_cached import Cached
 from harness.frameworks.watch.torch_calls import Calls, RootCall
 from harness.frameworks.watch.torch_checkpointing import Checkpointing
 from harness.frameworks.watch.torch_collation import Collation
@@ -56,7 +57,7 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
-        self.phases, self.passes = Phases(self), Passes(self)
+        self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         for part in (self.draws, Schedules(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
                      self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
@@ -82,7 +83,7 @@ class TorchWatcher:
         self.session.reach("forward")
         call.place = self.session.sites.place()
         call.stack = self.session.sites.stack() if self.seen.evaluation.site is None else ()
-        call.loader = self.data.current
+        call.loader = self.data.source_of(call)
         if "forward" not in self.seen.sites:
             self._remember("forward", site(call.place))
         self.seen.framework = "torch" if self.seen.framework == "none" else self.seen.framework
@@ -98,6 +99,7 @@ class TorchWatcher:
         """A model has run."""
         self.tape.model_called(call.module, call.args, call.kwargs, call.output, call.place)
         self.session.safely("an answer", self.passes.answered, call)
+        self.session.safely("an answer", self.cached.answered, call)
         if not call.grad or self.evaluating:
             self.evaluations.forward(call)
             return
@@ -171,11 +173,20 @@ class TorchWatcher:
             self.session.safely("the steps", self.steps.finish)
             self.session.settle()
             self.patience.settled()
+        if self._settled and self.patience.turned_bad:
+            self.session.enough("enough steps")
+        if self._settled and self.tape.on and not self.leads_on:
+            self.tape.stop()
 
     @property
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided)
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether training goes on as the script has it, watched in full or not."""
+        return self.in_full or self.patience.goes_on
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
