@@ -51,7 +51,8 @@ to return its loss (`model(**batch).loss`) |
     """
     kept, train = _how(subject, data, loss, optimizer, fit)
     with kept, _silence():
-        return watched(train, sys._getframe(1).f_code.co_filename, type(subject).__name__, WatchBudget(seconds=seconds, steps=steps, onward_seconds=0.0))
+        budget = WatchBudget(seconds=seconds, steps=steps, onward_seconds=0.0)
+        return watched(train, sys._getframe(1).f_code.co_filename, type(subject).__name__, budget)
 
 
 def watched(train: Callable[[], object], file: str, shown: str, budget: WatchBudget) -> LiveDiagnosis:

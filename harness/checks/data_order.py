@@ -16,6 +16,9 @@ from harness.checks.observation import LoaderFacts, Observation
 _MANY, _FEW, _LARGE = 200, 20, 0.3
 _WHOLE = 0.9
 
+# Changes of the label for each batch: a sampler that makes batches of one class changes it with almost every one.
+_CHANGES = 0.2
+
 
 class SortedRows(Check):
     """The training rows are sorted by label and not shuffled.
@@ -53,7 +56,7 @@ class SortedRows(Check):
             return None
         if rows < 64:
             raise NotJudged(f"the order of only {rows} rows was seen")
-        if loader.shuffled is None:
+        if loader.shuffled is None and (1 - loader.label_runs) * rows > _CHANGES * rows / (loader.batch_size or 1):
             raise NotJudged("equal labels come in long runs, but whether the loader shuffles is unknown")
         batches = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
         batches = batches or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
@@ -67,13 +70,18 @@ class SortedRows(Check):
         remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
                   "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
                   "`fit(shuffle=True)`.")
+        streamed = "Iterable" in loader.dataset_kind
+        if streamed:
+            remedy = ("Shuffle before it is streamed (`dataset.shuffle(seed=0).to_iterable_dataset()`): a loader cannot shuffle a stream; "
+                      "or give it a buffer, `stream.shuffle(buffer_size=10_000)`.")
         if loader.kind == "loop":
             remedy = "Take the rows in a new random order in every epoch: `for rows in torch.randperm(len(x)).split(batch_size): ...`."
         return Finding(
             message=f"The training rows are sorted by label and not shuffled: {100 * loader.label_runs:.0f} % of the rows have the label "
                     "of the "
                     f"row before, where a random order gives {100 * chance:.0f} %.",
-            remedy=remedy, site=loader.site or reading.place(seen, "fit"), evidence=evidence)
+            remedy=remedy, evidence=evidence,
+            site=(reading.place(seen, "stream") if streamed else None) or loader.site or reading.place(seen, "fit"))
 
     @staticmethod
     def _split_off(seen: Observation) -> Finding | None:

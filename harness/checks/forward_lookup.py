@@ -165,6 +165,8 @@ class OutsideVocabulary(Check):
         if worst is not None and worst.startswith("-"):
             return reading.place(seen, "collator") or error.site
         built = reading.place(seen, f"embedding {table}", "embedding") if seen.framework in reading.KERAS else None
+        if raised.has_frame(error, _EMBEDDING_CODE):
+            built = built or reading.place(seen, "config.vocab_size")
         return built or (reading.place(seen, "layer") if _own_layer(seen, error) else None) or error.site
 
     @staticmethod
@@ -191,6 +193,9 @@ class OutsideVocabulary(Check):
     def _remedy(seen: Observation, worst: str | None, error: ExceptionFacts) -> str:
         if worst is not None and worst.startswith("-"):
             return f"Take {worst} out of the inputs: -100 belongs in the labels only; pad inputs with `tokenizer.pad_token_id`."
+        if seen.model and seen.model.pretrained is False and "config.vocab_size" in seen.sites:
+            return ("Build the model for every id that the tokenizer may give: `vocab_size=len(tokenizer)` (`tokenizer.vocab_size` leaves "
+                    "out the tokens that were added).")
         if (seen.model and seen.model.pretrained) or raised.has_frame(error, _EMBEDDING_CODE):
             return ("Load tokenizer and model from the same checkpoint; after adding tokens, make room for them: "
                     "`model.resize_token_embeddings(len(tokenizer))`.")

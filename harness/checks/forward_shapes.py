@@ -81,8 +81,8 @@ class ShapeInside(Check):
             short = _shorter_batch(seen, error)
             if short is not None:
                 evidence.append(short)
-                remedy = ("Take the number of rows from the input, `x.size(0)`, wherever it is written as a number, or leave out the shorter "
-                          "batch: `DataLoader(..., drop_last=True)`.")
+                remedy = ("Take the number of rows from the input, `x.size(0)`, wherever it is written as a number, or leave out the "
+                          "shorter batch: `DataLoader(..., drop_last=True)`.")
             site = error.site
             if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
                 # Layers put together without a forward() of the script's own: they are mended where they are built.

@@ -114,10 +114,10 @@ class GraphCut(Check):
         if seen.idle is not None and reading.several_models(seen):
             idle = seen.idle
             return Finding(
-                message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, although "
-                        "their model takes part: its output is cut off on the way to the loss that should train it.",
-                remedy="Cut it off only where another model is trained on it (`fake.detach()` in the discriminator's loss), and keep it whole "
-                       "in the loss of its own.", site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+                message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, "
+                        "although their model takes part: its output is cut off on the way to the loss that should train it.",
+                remedy="Cut it off only where another model is trained on it (`fake.detach()` in the discriminator's loss), and keep it "
+                       "whole in the loss of its own.", site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
         if reading.several_models(seen):
             raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
         if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
@@ -230,8 +230,9 @@ class FrozenWeights(Check):
         count = len(seen.model.unregistered) if seen.model else 0
         if seen.framework in reading.KERAS:
             return Finding(
-                message=f"{count} variables are kept by layers that do not know them as weights, so no step has changed them.",
-                remedy="In Keras 3 make weights with `self.add_weight(shape=..., initializer=...)`; where one is to stay as it is, say so: "
+                message=f"{count} variables are computed with, and no model knows them as its weights, so no step has changed them.",
+                remedy="Keep layers in attributes of the model, or in lists and dicts there: Keras does not look into other objects. In "
+                       "Keras 3 make single weights with `self.add_weight(...)`; where one is to stay as it is, say so: "
                        "`tf.Variable(..., trainable=False)`.", site=reading.place(seen, "unregistered", "model"), evidence=evidence)
         return Finding(
             message=f"{count} weights that the model keeps are not known as its own, so no optimizer holds them.",

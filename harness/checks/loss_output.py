@@ -235,8 +235,8 @@ class LogitsIntoProbabilityLoss(Check):
                                      "Pass `log_softmax(output, dim=-1)`; the target stays a probability.")
             if call.name == "kl" and seen.framework == "torch" and self._no_log(same) and all(
                     c.target and c.target.rows_sum_to_one for c in same):
-                return self._finding(seen, call, "KLDivLoss wants log-probabilities as its first argument and gets raw logits: the loss has "
-                                                 "no lower end, and falls by making the logits larger.",
+                return self._finding(seen, call, "KLDivLoss wants log-probabilities as its first argument and gets raw logits: the loss "
+                                                 "has no lower end, and falls by making the logits larger.",
                                      "Pass `log_softmax(output, dim=-1)`; the target stays a probability.")
         if not calls:
             raise NotJudged("no loss call with its input was seen")

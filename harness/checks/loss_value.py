@@ -132,11 +132,12 @@ class DrownedTerm(Check):
             return None
         if last.value > 0.1 * max(first.value, last.reconstruction) or last.reconstruction < 0.9 * last.constant:
             return None
+        how = ("`F.mse_loss(output, x, reduction=\"sum\") / len(x)` beside `kl.sum(dim=1).mean()`" if seen.framework == "torch" else
+               f"multiply the mean over a row by its {last.numbers} numbers, beside `ops.mean(ops.sum(kl, axis=1))`")
         return Finding(
             message=f"The reconstruction is averaged over {last.rows} x {last.numbers} numbers and the divergence is not: a latent number "
                     f"weighs {last.weight:.0f} times as much as a reconstructed one, and the code is pushed to say nothing.",
-            remedy="Sum both over a row and average both over the batch: `F.mse_loss(output, x, reduction=\"sum\") / len(x)` beside "
-                   "`kl.sum(dim=1).mean()`; or weigh the divergence by one over the numbers in a row.",
+            remedy=f"Sum both over a row and average both over the batch: {how}; or weigh the divergence by one over the numbers in a row.",
             site=next((call.site for call in seen.loss_calls if call.name in _SUPERVISED), None) or reading.place(seen, "loss"),
             evidence=[f"The divergence went from {first.value:.3g} to {last.value:.3g} in {last.step} steps.",
                       f"Reconstruction {last.reconstruction:.3g}; one answer for all rows gives {last.constant:.3g} at best."])

@@ -30,12 +30,12 @@ def _apart(apart: ApartFacts) -> Finding:
     """What two sources that are shuffled each for itself lead to."""
     if apart.answered:
         return Finding(
-            message="The targets are answers that a model gave for other rows: they were collected in one order, and are paired with inputs "
-                    "in another.",
+            message="The targets are answers that a model gave for other rows: they were collected in one order, and are paired with "
+                    "inputs in another.",
             remedy="Collect them over a loader that does not shuffle (`DataLoader(dataset, shuffle=False)`), or keep each answer together "
                    "with the row it belongs to.",
-            site=apart.inputs, evidence=[f"of {apart.rows} rows of a batch whose target is a known answer, {apart.same_rows} stand beside "
-                                         "the input that it was given for"])
+            site=apart.inputs, evidence=[(f"of {apart.rows} rows of a batch whose target is a known answer, {apart.same_rows} stand beside "
+                                          "the input that it was given for")])
     evidence = [f"steps in which both delivered the same rows: {apart.same} of {apart.steps}"] if apart.example else []
     if apart.example is not None:
         evidence.append("first rows of a step: inputs {}, targets {}".format(*(", ".join(map(str, rows)) for rows in apart.example)))

@@ -16,6 +16,8 @@ from harness.checks.tensor_facts import Site
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",
            "G307", "G308", "S403", "S404", "S405")
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
+# A warm-up of so many steps of its own is no warm-up of epochs; and stepped so seldom, the schedule is not stepped with the optimizer.
+_ENDLESS_CLIMB, _SELDOM = 50, 10
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -62,7 +64,8 @@ class RateTooLow(Check):
         """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""
         if reading.script_learns(seen) and reading.probe_pairs(seen):
             return None
-        starved = None if reading.several_models(seen) else self._still_warming(seen) or self._used_up(seen) or self._starved(seen)
+        planned = (self._still_warming, self._held_down, self._used_up, self._starved)
+        starved = None if reading.several_models(seen) else next((found for look in planned if (found := look(seen)) is not None), None)
         if starved is not None:
             return starved
         _can_be_judged(seen)
@@ -108,6 +111,27 @@ class RateTooLow(Check):
                     f"gets beyond {optimizer.planned_peak:.2g} of the one that was set.",
             remedy=f"Warm up for a small part of the training, at most {max(1, (optimizer.planned_steps or 0) // 10)} steps here.",
             site=_schedule_site(seen, "warmup_steps", "warmup_ratio"), evidence=_losses(seen))
+
+    @staticmethod
+    def _held_down(seen: Observation) -> Finding | None:
+        """A warm-up counted in steps whose schedule is stepped once an epoch, where one batch is learnt at the rate that was asked for."""
+        optimizer, fitted = seen.optimizer, seen.probes.overfit
+        if optimizer is None or optimizer.climb is None or optimizer.taken is None or optimizer.asked_rate is None:
+            return None
+        often = optimizer.taken / max(1, optimizer.schedule_steps or 0)
+        moved = seen.model.displacement if seen.model else None
+        if optimizer.climb < _ENDLESS_CLIMB or often < _SELDOM or moved is None or moved > 10 * _STILL:
+            return None
+        if fitted is None or not reading.learned(fitted):
+            return None
+        known = reading.finite(step.learning_rate for step in seen.steps)
+        return Finding(
+            message=f"A warm-up holds the learning rate at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the "
+                    f"{optimizer.asked_rate:g} that was asked for: its schedule was stepped {optimizer.schedule_steps or 0} times in "
+                    f"{optimizer.taken} steps, and needs {optimizer.climb} of its own steps to give half of it.",
+            remedy="Step the schedule after every `optimizer.step()`, in the inner loop; or count its warm-up in epochs.",
+            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"),
+            evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *_losses(seen)])
 
     @staticmethod
     def _used_up(seen: Observation) -> Finding | None:

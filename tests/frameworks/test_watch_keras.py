@@ -50,7 +50,8 @@ KERAS = ["tf_keras", "keras"]
 
 def watch(folder: Path, text: str, **limits: Any) -> Observation:
     path = folder / "train.py"
-    session = WatchSession(path, WatchBudget(**{"steps": 24, "patient_steps": 0, "onward_seconds": 0.0, "probe_seconds": 1.5, "seconds": 60, **limits}))
+    small = {"steps": 24, "patient_steps": 0, "onward_seconds": 0.0, "probe_seconds": 1.5, "seconds": 60}
+    session = WatchSession(path, WatchBudget(**{**small, **limits}))
     session.attach()
     error, _ = run(session, text, path)
     seen = session.finish(error)

@@ -56,6 +56,9 @@ class Compiles:
         patches.replace(self._keras.losses.Loss, "__init__", self._wrap_init)
         patches.replace(self._keras.metrics.MeanMetricWrapper, "__init__", self._wrap_init)
         patches.replace(inner, "__init__", self._wrap_init)
+        for schedule in vars(self._keras.optimizers.schedules).values():
+            if inspect.isclass(schedule) and "__init__" in vars(schedule):
+                patches.replace(schedule, "__init__", self._wrap_schedule)
         for name in ("Adam", "SGD", "RMSprop", "AdamW", "Adagrad", "Adadelta", "Adamax", "Nadam", "Ftrl", "Lion"):
             cls = getattr(self._keras.optimizers, name, None)
             if cls is not None and "__init__" in vars(cls):
@@ -83,6 +86,17 @@ class Compiles:
                 compiles._rates[id(self)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
                 if place is not None:
                     session.site("optimizer", site(place))
+            original(self, *args, **kwargs)
+
+        __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+        return __init__
+
+    def _wrap_schedule(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active:
+                session.safely("a schedule", session.site, "schedule", site(session.sites.place(skip=self)))
             original(self, *args, **kwargs)
 
         __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]

@@ -1,8 +1,10 @@
-"""Variables that a layer of Keras 3 keeps and does not know as weights."""
+"""Variables that a Keras model computes with and does not know as its weights."""
 
 from __future__ import annotations
 
 import ast
+import gc
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,16 +14,17 @@ import numpy as np
 
 @dataclass
 class Hidden:
-    """A `tf.Variable` in an attribute of a layer, with the value that it had at first."""
+    """A `tf.Variable` with the value that it had at first. `owner`: the layer that made it or has it in an `attribute`, where known."""
 
-    layer: Any
-    attribute: str
+    name: str
     variable: Any
     value: Any
+    attribute: str = ""
+    owner: Any = None
 
     def describe(self) -> str:
         """Its name and shape."""
-        return f"{self.layer.name}.{self.attribute} {tuple(self.variable.shape)}"
+        return f"{self.name} {tuple(self.variable.shape)}"
 
     def unmoved(self) -> bool:
         """Whether it still has its first value: what the script assigns to by itself is no weight."""
@@ -35,15 +38,60 @@ def variables(model: Any) -> list[Hidden]:
     """
     import tensorflow as tf
 
-    known = {id(getattr(variable, "value", None)) for variable in model.variables} | {id(variable) for variable in model.variables}
+    known = ids_of(model.variables)
     found = []
     for layer in (model, *(part for part in model._flatten_layers() if part is not model)):
         for name, value in vars(layer).items():
-            if isinstance(value, tf.Variable) and value.trainable and value.dtype.is_floating and id(value) not in known:
-                first = np.array(value.numpy())
-                if first.size > 1 and first.min() < first.max():
-                    found.append(Hidden(layer, name, value, first))
+            if isinstance(value, tf.Variable) and id(value) not in known and (first := _table(value)) is not None:
+                found.append(Hidden(f"{layer.name}.{name}", value, first, name, layer))
     return found
+
+
+def strangers(keras: Any, model: Any, watched: Iterable[Any]) -> list[Hidden]:
+    """Those of the variables that a tape has `watched` which no model knows: layers in an object that Keras does not look into, or
+    outside of every model. `attribute`: of the model's, through which the layer is reached."""
+    alive = [found for found in gc.get_objects() if isinstance(found, keras.layers.Layer)]
+    known = {key for found in alive if isinstance(found, keras.Model) for key in ids_of(found.variables)}
+    found = []
+    for variable in watched:
+        first = _table(variable) if id(variable) not in known else None
+        if first is None:
+            continue
+        holders = [layer for layer in alive if id(variable) in ids_of(layer.variables)]
+        owner = min(holders, key=lambda layer: len(layer.variables), default=None)
+        name = str(getattr(variable, "path", None) or variable.name).removesuffix(":0")
+        found.append(Hidden(name, variable, first, _holding(model, owner) if owner is not None else "", owner))
+    return found
+
+
+def ids_of(variables: Iterable[Any]) -> set[int]:
+    """Of variables, and of what those of Keras 3 stand for."""
+    return {key for variable in variables for key in (id(variable), id(getattr(variable, "value", None)))}
+
+
+def _table(variable: Any) -> Any:
+    """The value of a variable that may be a weight; None for settings and counters."""
+    if not variable.trainable or not variable.dtype.is_floating:
+        return None
+    value = np.array(variable.numpy())
+    return value if value.size > 1 and value.min() < value.max() else None
+
+
+def _holding(model: Any, layer: Any, depth: int = 3) -> str:
+    """The attribute of a model through which a layer is reached."""
+    for name, value in vars(model).items():
+        level = [] if name.startswith("_") else [value]
+        for _ in range(depth):
+            if any(found is layer for found in level):
+                return str(name)
+            level = [inner for found in level for inner in _inside(found)]
+    return ""
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return list(value)
+    return list(value.values()) if isinstance(value, dict) else list(getattr(value, "__dict__", {}).values())
 
 
 def line_of(script: Path, attribute: str) -> int | None:

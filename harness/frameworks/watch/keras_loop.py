@@ -224,12 +224,12 @@ class Loop:
             looking = self._looking
             found = original(tape, target, sources, *args, **kwargs)
             if looking:
-                self._watch.session.safely("a gradient", self._went_back, target, sources, found)
+                self._watch.session.safely("a gradient", self._went_back, tape, target, sources, found)
             return found
 
         return gradient
 
-    def _went_back(self, target: Any, sources: Any, found: Any) -> None:
+    def _went_back(self, tape: Any, target: Any, sources: Any, found: Any) -> None:
         import tensorflow as tf
 
         watch, session = self._watch, self._watch.session
@@ -249,6 +249,7 @@ class Loop:
             if watch.seen.model is None:
                 watch.begins(self._model)
                 watch.models.weights(self._model)
+                session.safely("hidden variables", watch.models.followed, self._model, tape.watched_variables())
             watch.models.gradients([id(weight) for weight in weights], each)
             watch.steps.begins(next((model for model, *_ in self._taken.forwards if holds(model, weights)), self._model))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
-from harness.frameworks.watch import keras_hidden
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import keras_hidden, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -112,6 +114,13 @@ class Models:
                                           in_optimizer=key in trainable, used=None if key in trainable else True)
                            for key, weight in list(found.items())[:_PARAMETERS]]
 
+    def followed(self, model: Any, watched: Iterable[Any]) -> None:
+        """Variables that a tape has followed: those of them that no model knows."""
+        known = keras_hidden.ids_of(model.trainable_variables) | {id(hidden.variable) for hidden in self._hidden}
+        left = {id(variable): variable for variable in watched if id(variable) not in known}
+        if left:
+            self._hidden += keras_hidden.strangers(self._keras, model, left.values())
+
     def gradients(self, sources: list[int], norms: list[float]) -> None:
         """Gradient norms of the first step, by the ids of the weights they are of; negative where none arrived."""
         seen = self._watch.seen.model
@@ -139,13 +148,21 @@ class Models:
         for hidden in self._hidden if self._watch.seen.steps else []:
             if seen is not None and hidden.unmoved():
                 seen.unregistered.append(hidden.describe())
-                line = keras_hidden.line_of(self._watch.session.script, hidden.attribute)
-                place = site((str(self._watch.session.script), line, "<module>")) if line is not None else None
+                place = self._place_of(hidden)
                 if place is not None:
                     self._watch.seen.sites.setdefault("unregistered", place)
         changes = start.changes() if start is not None else {}
         for key, facts in zip(self._ids, seen.parameters if seen is not None else [], strict=False):
             facts.bad = facts.bad or changes.get(key, (False, None, False))[2]
+
+    def _place_of(self, hidden: keras_hidden.Hidden) -> Site | None:
+        """Where a hidden variable is made, or where the model keeps what holds it."""
+        watch = self._watch
+        line = keras_hidden.line_of(watch.session.script, hidden.attribute)
+        if line is not None:
+            return site((str(watch.session.script), line, "<module>"))
+        kept = written.attribute(type(watch.steps.model), hidden.attribute, watch.session.sites) if hidden.attribute else None
+        return site(kept or watch.compiles.place_of(hidden.owner))
 
 
 def task_of(call: LossCall | None, model: ModelFacts) -> tuple[Any, int | None]:

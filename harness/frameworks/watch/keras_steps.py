@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import LossCall, StepFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import keras_divergence, tensors
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
 from harness.frameworks.watch.keras_trace import KEY, Recording, numpy_of, watched
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _CALLS = 60
 _ROWS = 64
 _LABELS = 256
+_EACH, _EVERY = 3, 10  # steps of which a divergence is measured
 _WEIGHTS = 100_000_000
 
 
@@ -33,6 +35,7 @@ class Traced:
     losses: list[tuple[Any, str | None, bool]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
     differences: list[Any] = field(default_factory=list)
+    watched: list[Any] = field(default_factory=list)
 
 
 class Steps:
@@ -102,7 +105,10 @@ class Steps:
         used = record.used()
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
                                      [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models),
-                                     [place for *_, place in record.differences])
+                                     [place for *_, place in record.differences], record.watched)
+        added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
+        if added is not None:
+            self._watch.session.site("loss", site(added))
 
     def _built(self, model: Any) -> None:
         """A forward pass has been traced, so the model's weights are there, and no step has changed them."""
@@ -186,6 +192,8 @@ class Steps:
         columns, labels = watch.data.came(seen["data"])
         calls = self._losses(model, seen, traced, number)
         self._differences(seen, traced, number)
+        if seen["divergence"] and (number <= _EACH or number % _EVERY == 0):
+            watch.session.safely("a divergence", self._divergence, seen["divergence"], number)
         norms = [numpy_of(group) for group in seen["norms"]]
         for ids in traced.sources:
             self.groups.add(frozenset(ids))
@@ -206,6 +214,7 @@ class Steps:
             self._compared = True
             watch.models.stepped(self.start)
         if first:
+            watch.session.safely("hidden variables", watch.models.followed, model, traced.watched)
             for ids, group in zip(traced.sources, norms, strict=False):
                 watch.models.gradients(ids, [float(norm) / (scale if norm >= 0 else 1) for norm in group])
             if watch.seen.optimizer is not None:
@@ -250,6 +259,12 @@ class Steps:
             if np.size(target) == np.size(output) > 1 and len(self._watch.seen.loss_calls) < _CALLS:
                 self._watch.seen.loss_calls.append(
                     LossCall(name="other", inputs=tensors.facts(output), target=tensors.facts(target), step=number, site=place))
+
+    def _divergence(self, read: dict[str, Any], number: int) -> None:
+        """What a variational autoencoder's divergence weighs."""
+        found = keras_divergence.measure({name: np.asarray(numpy_of(value)) for name, value in read.items()}, number)
+        if found is not None:
+            self._watch.seen.divergence.append(found)
 
     def describe(self, calls: list[LossCall]) -> None:
         """What the first step's losses say of the model's output and of the task."""

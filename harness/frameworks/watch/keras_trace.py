@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.frameworks.watch import keras_divergence
+
 KEY = "__watched__"
 _WIDE = 200_000
 _ROWS = 4
@@ -49,7 +51,8 @@ class LossSeen:
 class Recording:
     """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call.
 
-    `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
+    `divergence`: of a variational autoencoder, see `keras_divergence.parts`. `watched`: variables that a tape has followed, asked for or
+    not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -59,6 +62,8 @@ class Recording:
     outputs: list[Any] = field(default_factory=list)
     differences: list[tuple[Any, Any, Any]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
+    watched: list[Any] = field(default_factory=list)
+    divergence: dict[str, Any] = field(default_factory=dict)
     depth: int = 0
 
     def used(self) -> list[LossSeen]:
@@ -121,6 +126,7 @@ class _Patches:
                 raise Stop
             found = original(tape, target, sources, *args, **kwargs)
             self._record.sources.append(tf.nest.flatten(sources))
+            self._record.watched += tape.watched_variables()
             self._record.gradients.append(flat(found))
             return found
 
@@ -241,6 +247,8 @@ def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_for
             called = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=outside))
         with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place) as record:
             logs = called(data, *args, **kwargs)
+        with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
+            record.divergence = keras_divergence.parts(record.targets[0], record.outputs, data) if len(record.targets) == 1 else {}
         tell(record)
         return {**logs, KEY: _outputs(record, data)} if isinstance(logs, dict) else logs
 
@@ -264,7 +272,8 @@ def _outputs(record: Recording, data: Any) -> dict[str, Any]:
         losses.append(parts)
     # Keras 3 wraps what a step gives into an optional, which can hold tuples and dicts but no lists.
     differences = tuple((_small(true), _small(pred)) for true, pred, _ in record.differences if here(true) and here(pred))
-    return {"data": _tuples(data), "targets": targets, "losses": tuple(losses), "norms": tuple(norms), "differences": differences}
+    return {"data": _tuples(data), "targets": targets, "losses": tuple(losses), "norms": tuple(norms), "differences": differences,
+            "divergence": record.divergence if all(here(tensor) for tensor in record.divergence.values()) else {}}
 
 
 def _tuples(data: Any) -> Any:

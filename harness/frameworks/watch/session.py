@@ -26,6 +26,7 @@ from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import exceptions
+from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
@@ -53,9 +54,9 @@ class WatchBudget:
 
     Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`,
     and twice as many where these do not tell whether the script learns. Up to `patient_steps` where all experiments are done, nothing was
-    found, and the loss is still that of a guess. Then the script goes on at full speed until `onward_seconds` of its training are over: the last
-    batch of an epoch, a later epoch, a loss that turns NaN on the way are seen so. One that comes back to its training after an evaluation
-    is let go on, its passes cut short, for `further_seconds`: it may begin another training.
+    found, and the loss is still that of a guess. Then the script goes on at full speed until `onward_seconds` of its training are over:
+    the last batch of an epoch, a later epoch, a loss that turns NaN on the way are seen so. One that comes back to its training after an
+    evaluation is let go on, its passes cut short, for `further_seconds`: it may begin another training.
     """
 
     seconds: float = 20.0
@@ -119,6 +120,7 @@ class WatchSession:
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []
         self._limits = Limits(self)
         self._maps = Maps(self)
+        self._configs = Configs(self)
         self._on = False
         self._paused = 0
         self._process = os.getpid()
@@ -138,6 +140,7 @@ class WatchSession:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
         self._maps.attach()
+        self._configs.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
         """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""

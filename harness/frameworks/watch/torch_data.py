@@ -29,7 +29,8 @@ Stack = tuple[Place, ...]
 class Loader:
     """A loader that is iterated, and those made anew at the same place once it is gone (`for batch in DataLoader(...)` in every epoch).
 
-    `ref`: weak, to the latest; `trains`: whether a loss went backward since the running iteration began; `labels` of the rows in the order they came."""
+    `ref`: weak, to the latest; `trains`: whether a loss went backward since the running iteration began; `labels` of the rows in the
+    order they came."""
 
     ref: Any
     dataset: Any

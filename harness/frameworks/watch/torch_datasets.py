@@ -50,11 +50,17 @@ def _name(collate: Any) -> str | None:
     return getattr(collate, "__name__", None) or type(collate).__name__
 
 
+def _under(owner: Any) -> Any:
+    """The sampler that a loader or a sampler takes its rows from; whether it is empty must not be asked, since it may have no length."""
+    found = (getattr(owner, name, None) for name in ("batch_sampler", "sampler"))
+    return next((sampler for sampler in found if sampler is not None), None)
+
+
 def shuffled(loader: Any) -> bool | None:
     """Whether a loader's order is random, None where its sampler does not tell."""
     from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 
-    sampler: Any = getattr(loader, "batch_sampler", None) or getattr(loader, "sampler", None)
+    sampler: Any = _under(loader)
     for _ in range(4):
         if isinstance(sampler, RandomSampler | SubsetRandomSampler | WeightedRandomSampler):
             return True
@@ -64,7 +70,7 @@ def shuffled(loader: Any) -> bool | None:
             return sampler.shuffle
         if type(sampler).__name__ == "LengthGroupedSampler":
             return True
-        inner = getattr(sampler, "sampler", None) or getattr(sampler, "batch_sampler", None)
+        inner = _under(sampler)
         if inner is None or inner is sampler:
             return None
         sampler = inner

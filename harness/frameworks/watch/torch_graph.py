@@ -11,6 +11,8 @@ _TRANSPARENT = ("View", "Reshape", "Squeeze", "Unsqueeze", "Slice", "Select", "P
 _ACTIVATIONS = {"LogSoftmax": "log_softmax", "Softmax": "softmax", "LogSigmoid": "log_sigmoid", "Sigmoid": "sigmoid", "Relu": "relu",
                 "Tanh": "tanh", "Gelu": "gelu", "LeakyRelu": "leaky_relu", "Elu": "elu", "Silu": "silu", "Softplus": "softplus",
                 "HardTanh": "hardtanh", "Threshold": "relu"}
+_KEEPS_SHAPE = ("Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Neg", "Exp", "Log", "Sqrt", "Abs", "Clamp", "Relu", "Sigmoid", "Tanh",
+                "Softplus", "Clone", "ToCopy")
 _SUMS = ("Add", "Sub", "Mul", "Div", "Neg", "Mean", "Sum", "Stack", "Cat", "ToCopy", "Squeeze", "Unsqueeze", "View", "Select", "Unbind",
          "Clone", "Expand")
 
@@ -73,6 +75,22 @@ def comes_out_of(node: Any, earlier: list[Any], depth: int = 4) -> bool:
         if any(found is other for found in level for other in earlier):
             return True
         level = [inner for found in level if found is not None for inner, _ in found.next_functions if inner is not None][:16]
+    return False
+
+
+def axis_added(node: Any, depth: int = 10) -> bool:
+    """Whether a tensor got its last axis by `unsqueeze`, an index with None or a view of one axis: under what keeps its shape."""
+    for _ in range(depth):
+        if node is None:
+            return False
+        name = node.name()
+        if name.startswith("Unsqueeze"):
+            return True
+        if name.startswith(("View", "UnsafeView", "Reshape")):
+            return len(getattr(node, "_saved_self_sym_sizes", (0, 0))) == 1
+        if not name.startswith(_KEEPS_SHAPE):
+            return False
+        node = next((inner for inner, _ in node.next_functions if inner is not None), None)
     return False
 
 

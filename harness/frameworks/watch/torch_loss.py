@@ -154,7 +154,7 @@ class Losses:
         output, target = self.output_of(calls), None
         name, place = "model" if own else torch_graph.arithmetic(loss), None
         # Whatever is made of a difference: one number a row was subtracted from one number a row.
-        sides = None if own else self._watch.tape.difference()
+        sides = None if own else self._watch.tape.broadcast() or self._watch.tape.difference()
         if sides is not None and (name in ("mse", "l1") or sides[0].numel() == sides[1].numel() > 1):
             output, target, place = sides
         facts = LossCall(name=name, inputs=tensors.facts(output) if output is not None else None, target=tensors.facts(target),

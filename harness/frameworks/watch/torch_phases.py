@@ -63,7 +63,13 @@ class Phases:
         late.apart = late.apart + 1 if left else 0
         if late.apart == _TELLING:
             self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
-                                                left=left[:_NAMES], lacking=len(left), site=site(known.place))
+                                                left=left[:_NAMES], lacking=len(left), site=site(self._made_anew(known) or known.place))
+
+    def _made_anew(self, known: Optimizer) -> Place | None:
+        """Where the model that is trained now was built, as far as its constructor was seen."""
+        held = {id(weight) for weight in known.weights()}
+        new = [module for module in self._modules if not any(id(weight) in held for weight in module.parameters())]
+        return next((place for module in new if (place := self._watch.calls.place_of(module)) is not None), None)
 
     def _idle(self, late: _Late, known: Optimizer, own: list[Any]) -> None:
         """Count steps at which no weight has had a gradient yet, though the model that they belong to has run."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import warnings
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch.sites import site
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _LONGEST = 10_000_000
+_LOW, _FOLLOWED = 0.05, 2000
 
 
 def _lengths(schedule: Any) -> list[int]:
@@ -25,6 +29,8 @@ class Schedules:
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
+        self._last: Any = None
+        self._stepped = 0
 
     def attach(self) -> None:
         schedule = self._watch.torch.optim.lr_scheduler.LRScheduler
@@ -39,6 +45,8 @@ class Schedules:
                 place = session.sites.origin(_lengths(schedule), skip=schedule)
                 session.safely("a schedule", lambda: session.site("schedule_made", site(place)))
             original(schedule, *args, **kwargs)
+            if session.active:
+                self._last = weakref.ref(schedule)  # of several the outermost is made last
 
         return __init__
 
@@ -50,9 +58,23 @@ class Schedules:
             if session.active and self._watch.steps.steps and "schedule" not in self._watch.seen.sites:
                 session.safely("a schedule", session.site, "schedule")
                 session.safely("a schedule", self._planned, schedule)
+            if session.active and self._watch.steps.steps and self._last is not None and schedule is self._last():
+                self._stepped += 1
             return original(schedule, *args, **kwargs)
 
         return step
+
+    def finish(self) -> None:
+        """Where all steps were taken at a small part of the rate that was asked for: how long the schedule takes to raise it."""
+        schedule: Any = self._last() if self._last is not None else None
+        facts = self._watch.seen.optimizer
+        rates = [step.learning_rate for step in self._watch.seen.steps]
+        if schedule is None or facts is None or not rates or schedule.optimizer is not getattr(self._watch.steps.main, "optimizer", None):
+            return
+        asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
+        if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
+            facts.asked_rate, facts.taken, facts.schedule_steps = asked, self._watch.steps.steps, self._stepped
+            facts.climb = _climb(self._watch.torch, schedule, 0.5 * asked)
 
     def _planned(self, schedule: Any) -> None:
         """What a schedule that knows the length of the training makes of the rate in that time."""
@@ -61,3 +83,16 @@ class Schedules:
         if self._watch.seen.optimizer is not None and shape is not None and isinstance(total, int) and 0 < total < _LONGEST:
             self._watch.seen.optimizer.planned_steps = total
             self._watch.seen.optimizer.planned_peak = max(float(shape(step)) for step in range(0, total, max(1, total // 1000)))
+
+
+def _climb(torch: Any, schedule: Any, rate: float) -> int:
+    """After how many further steps a schedule first gives a rate: followed on a copy, whose optimizer holds nothing."""
+    held = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    held.param_groups = [{**group, "params": []} for group in schedule.optimizer.param_groups]
+    with warnings.catch_warnings(action="ignore"):
+        followed = copy.deepcopy(schedule, {id(schedule.optimizer): held})
+        for number in range(_FOLLOWED):
+            if held.param_groups[0]["lr"] >= rate:
+                return number
+            followed.step()
+    return _FOLLOWED

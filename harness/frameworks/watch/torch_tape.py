@@ -283,6 +283,21 @@ class Tape:
                     return (*(sides if sides[0].requires_grad else sides[::-1]), entry.place)
         return None
 
+    def broadcast(self) -> tuple[Any, Any, Place | None] | None:
+        """The first arithmetic in which one number a row, with a gradient, met one number a row without, and made one for every pair:
+        the two, and where it is written. An axis that the script has added itself is meant."""
+        for entry in self._entries:
+            sides = [side for side in entry.args if self._torch.is_tensor(side)]
+            if entry.module or len(sides) != 2 or not self._torch.is_tensor(entry.result):
+                continue
+            if sides[0].requires_grad == sides[1].requires_grad or not sides[0].numel() == sides[1].numel() > 1:
+                continue
+            ours, other = sides if sides[0].requires_grad else sides[::-1]
+            grown = tuple(entry.result.shape) == (ours.numel(), ours.numel()) and {ours.dim(), other.dim()} == {1, 2}
+            if grown and not torch_graph.axis_added(ours.grad_fn):
+                return ours, other, entry.place
+        return None
+
     # From a record to a replay
 
     def replay_of(self, loss: Any, logits: Sequence[Any] = ()) -> Replay | str:

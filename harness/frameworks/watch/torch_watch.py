@@ -59,7 +59,8 @@ class TorchWatcher:
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        for part in (self.draws, Schedules(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
+        self.schedules = Schedules(self)
+        for part in (self.draws, self.schedules, Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
                      self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
@@ -197,9 +198,10 @@ class TorchWatcher:
             if not self.seen.steps and not self.seen.loss_calls:
                 self.roots.append(call.module)
         if "a second time" in str(error) and "carried" not in self.seen.sites:
-            kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, self.roots, session.sites)
+            kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, [*self.roots, *self.calls.all_built()], session.sites)
             self._remember("kept", site(kept))
-        for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("models", self.models.finish),
+        for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
+                           ("models", self.models.finish),
                            ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("passes", self.passes.finish),
                            ("probes", lambda: self.probes.finish(error))):

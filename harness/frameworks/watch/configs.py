@@ -1,0 +1,57 @@
+"""Where a script writes what a model's configuration is told, and where it makes a dataset that is streamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.frameworks.watch.sites import Place, keywords, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_TOLD = ("vocab_size", "max_position_embeddings", "num_labels", "type_vocab_size")
+
+
+class Configs:
+    """Hooks the constructors of transformers' configurations and of iterable datasets."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._told: dict[str, Place] = {}
+
+    def attach(self) -> None:
+        """Hook both once the script imports them."""
+        patches = self._session.patches
+        self._session.when_imported("transformers.configuration_utils",
+                                    lambda module: patches.replace(module.PretrainedConfig, "__init__", self._wrap_config))
+        self._session.when_imported("datasets.iterable_dataset",
+                                    lambda module: patches.replace(module.IterableDataset, "__init__", self._wrap_stream))
+
+    def _wrap_config(self, original: Any) -> Any:
+        session = self._session
+
+        def __init__(config: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active:
+                session.safely("a configuration", self._made, session.sites.place(skip=config))
+            original(config, *args, **kwargs)
+
+        return __init__
+
+    def _made(self, place: Place | None) -> None:
+        for name, where in keywords(place).items():
+            if name not in _TOLD:
+                continue
+            if self._told.setdefault(name, where) == where:
+                self._session.site(f"config.{name}", site(where))
+            else:
+                self._session.observation.sites.pop(f"config.{name}", None)  # of two models it is not known which is meant
+
+    def _wrap_stream(self, original: Any) -> Any:
+        session = self._session
+
+        def __init__(stream: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if session.active and "stream" not in session.observation.sites:
+                session.safely("a stream", session.site, "stream")
+            original(stream, *args, **kwargs)
+
+        return __init__
