@@ -10,7 +10,7 @@ from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import ApartFacts, BatchFacts, LoaderFacts, LossCall, ModelFacts, Observation, OptimizerFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
-from tests.checks.made import curve, error, finding, healthy, ids, judge, metric, steps, text_batch
+from tests.checks.made import SITE, curve, error, finding, healthy, ids, judge, metric, steps, text_batch
 
 CODES = ["D101", "D102", "D103", "D104", "D105", "D106", "D107", "D108"]
 
@@ -224,14 +224,33 @@ def test_sorted_rows() -> None:
     assert "shuffle=True" in found.remedy
 
 
+def test_a_sorted_stream() -> None:
+    seen = unshuffled()
+    loader = seen.loaders[0]
+    loader.shuffled, loader.dataset_kind = None, "IterableDataset"
+    seen.sites["stream"] = SITE
+    found = finding("D107", seen)
+    assert found.site == SITE
+    assert "buffer_size" in found.remedy
+
+
+def test_answers_for_other_rows() -> None:
+    seen = healthy()
+    seen.apart = ApartFacts(steps=1, answered=True, rows=64, same_rows=1, inputs=SITE)
+    found = finding("D106", seen)
+    assert "answers that a model gave for other rows" in found.message
+    assert "of 64 rows" in found.evidence[0]
+    assert found.site == SITE
+
+
 @pytest.mark.parametrize("change", ["shuffled", "unknown", "chance", "one batch", "mixed batches", "imbalanced", "regression"])
 def test_order_that_is_no_fault(change: str) -> None:
     seen = unshuffled()
     loader = seen.loaders[0]
     if change == "shuffled":
         loader.shuffled = True
-    elif change == "unknown":
-        loader.shuffled = None
+    elif change == "unknown":  # a sampler of its own, which makes batches of one class
+        loader.shuffled, loader.label_runs = None, 0.83
     elif change == "chance":
         loader.label_runs = 0.36
     elif change == "one batch":

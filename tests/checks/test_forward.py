@@ -6,7 +6,7 @@ import pytest
 
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts, RowFacts
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 from tests.checks.made import error, finding, healthy, ids, judge, steps
 
 OUTSIDE = "index out of range in self"
@@ -110,6 +110,24 @@ def test_rows_that_are_mixed() -> None:
     for loader in together.loaders:
         loader.shuffled = False
     assert "may belong together" in judge("F105", together)
+    by_hand = mixed()
+    by_hand.loaders = []
+    assert "may belong together" in judge("F105", by_hand)
+    by_hand.steps = steps([1.1] * 60)
+    assert judge("F105", by_hand) == "found"
+
+
+def test_a_table_as_long_as_the_configuration_says() -> None:
+    seen = healthy()
+    seen.exception = error("IndexError", OUTSIDE)
+    seen.exception.frames = [("/lib/transformers/models/bert/modeling_bert.py", 90, "forward")]
+    seen.batches[-1].columns["input_ids"] = ids(largest=130)
+    seen.sites["config.vocab_size"] = place = Site(file="/home/user/train.py", line=12, source="vocab_size=tok.vocab_size,")
+    assert finding("F102", seen).site == place
+    assert "resize_token_embeddings" in finding("F102", seen).remedy
+    assert seen.model is not None
+    seen.model.pretrained = False
+    assert "vocab_size=len(tokenizer)" in finding("F102", seen).remedy
 
 
 def test_the_last_batch_of_a_pass_is_shorter() -> None:

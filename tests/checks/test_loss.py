@@ -156,6 +156,7 @@ def test_logits_into_probability_loss() -> None:
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll")]), "raw logits", "log_softmax")
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll", inputs=PROBABILITIES)]), "gets probabilities")
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", inputs=PROBABILITIES)]), "KLDivLoss")
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", target=PROBABILITIES)]), "KLDivLoss", "raw logits", "log_softmax")
     along_rows = call("nll", inputs=tensor(8, 3, minimum=-4.0, maximum=-0.1, batch_sums_to_one=True))
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[along_rows] * 2), "wrong axis", "dim=1")
 
@@ -164,6 +165,8 @@ def test_logits_into_probability_loss() -> None:
     ("torch", call()), ("torch", call("nll", inputs=tensor(8, 3, minimum=-4.0, maximum=-0.1, log_probabilities=True))),
     ("torch", call("nll", inputs=tensor(8, 3, 9, 9, minimum=-4.0, maximum=-0.1), target=ids(8, 9, 9))),
     ("keras", call("sparse_categorical", inputs=PROBABILITIES, from_logits=False)), ("keras", call("sparse_categorical", from_logits=True)),
+    ("torch", call("kl", inputs=tensor(8, 3, minimum=-4.0, maximum=-0.1, log_probabilities=True), target=PROBABILITIES)),
+    ("torch", call("kl", target=tensor(8, 3, minimum=-4.0, maximum=-0.1, log_probabilities=True))),
     ("keras", call("kl", inputs=PROBABILITIES)), ("tf_keras", call("model")), ("torch", call("bce", inputs=PROBABILITIES)),
 ])
 def test_probabilities_are_fine(framework: str, healthy: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.checks.base import Finding
 from harness.checks.observation import Observation, OptimizerFacts
 from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from harness.checks.tensor_facts import Site
@@ -147,3 +148,17 @@ def test_the_rate_of_a_trainer_stands_in_its_arguments() -> None:
     seen.sites["optimizer"] = own
     assert _rate_site(seen) == own
     assert _rate_site(Observation(sites={"compile": inside})) == inside
+
+
+@pytest.mark.parametrize(("change", "name"), [
+    ({}, "found"), ({"schedule_steps": 55}, "stepped with the optimizer"), ({"climb": 4}, "a warm-up of some epochs"),
+    ({"climb": None}, "not held down")])
+def test_a_schedule_that_holds_the_rate_down(change: dict[str, object], name: str) -> None:
+    optimizer = OptimizerFacts(kind="Adam", learning_rate=1e-6, site=HERE, **{
+        "asked_rate": 1e-3, "taken": 60, "schedule_steps": 0, "climb": 499, **change})
+    observed = seen(optimizer=optimizer, steps=steps(60, learning_rate=1e-6), model=model(displacement=1e-4),
+                    probes=probes(curve(1e-3, 1.1, 1.09), overfit=curve(1e-3, 1.1, 0.01)))
+    if name == "found":
+        found(RateTooLow, observed, "1e-06", "1000 times", "stepped 0 times in 60 steps", "499")
+    else:
+        assert not isinstance(verdict(RateTooLow, observed), Finding)

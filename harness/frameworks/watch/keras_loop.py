@@ -247,6 +247,7 @@ class Loop:
         self._sources.add(frozenset(map(id, weights)))
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
             if watch.seen.model is None:
+                watch.use(self._keras.__name__)
                 watch.begins(self._model)
                 watch.models.weights(self._model)
                 session.safely("hidden variables", watch.models.followed, self._model, tape.watched_variables())

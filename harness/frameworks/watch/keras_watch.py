@@ -55,7 +55,7 @@ class KerasWatcher:
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:
-            self._use(name)
+            self.use(name)
         for part in parts[:4]:
             part.attach()
         Loop(self, keras).attach()
@@ -63,7 +63,7 @@ class KerasWatcher:
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
 
-    def _use(self, name: str) -> None:
+    def use(self, name: str) -> None:
         """Both Keras may be imported; the one that trains is told about."""
         self.keras, self.compiles, self.models, self.steps, self.evaluations, self.births, self.probes = self._hooked[name]
 
@@ -74,7 +74,7 @@ class KerasWatcher:
         def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
             if not session.active:
                 return original(model, *args, **kwargs)
-            self._use(name)
+            self.use(name)
             session.safely("fit", self._fit_begins, signature, model, args, kwargs)
             session.safely("fit", self._frozen_later, model)
             session.safely("fit", self._thawed_later, model)
@@ -128,7 +128,7 @@ class KerasWatcher:
 
         def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active:
-                self._use(name)
+                self.use(name)
                 session.safely("train_on_batch", self.begins, model)
                 session.site("fit")
                 if self.data.current is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LaterFacts
+from harness.checks.tensor_facts import Site
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -63,13 +64,14 @@ class Phases:
         late.apart = late.apart + 1 if left else 0
         if late.apart == _TELLING:
             self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
-                                                left=left[:_NAMES], lacking=len(left), site=site(self._made_anew(known) or known.place))
+                                                left=left[:_NAMES], lacking=len(left), site=self._made_anew(known) or site(known.place))
 
-    def _made_anew(self, known: Optimizer) -> Place | None:
-        """Where the model that is trained now was built, as far as its constructor was seen."""
+    def _made_anew(self, known: Optimizer) -> Site | None:
+        """Where the model that is trained now was put in the place of another; None where a helper built it, which says nothing of that."""
         held = {id(weight) for weight in known.weights()}
         new = [module for module in self._modules if not any(id(weight) in held for weight in module.parameters())]
-        return next((place for module in new if (place := self._watch.calls.place_of(module)) is not None), None)
+        places = (site(self._watch.calls.place_of(module)) for module in new)
+        return next((place for place in places if place is not None and not place.source.startswith("return")), None)
 
     def _idle(self, late: _Late, known: Optimizer, own: list[Any]) -> None:
         """Count steps at which no weight has had a gradient yet, though the model that they belong to has run."""

@@ -69,7 +69,8 @@ class Schedules:
         schedule: Any = self._last() if self._last is not None else None
         facts = self._watch.seen.optimizer
         rates = [step.learning_rate for step in self._watch.seen.steps]
-        if schedule is None or facts is None or not rates or schedule.optimizer is not getattr(self._watch.steps.main, "optimizer", None):
+        main = self._watch.steps.main
+        if schedule is None or facts is None or main is None or not rates or schedule.optimizer is not main.optimizer:
             return
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
         if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):

@@ -1,0 +1,201 @@
+"""What stands beside what in PyTorch scripts: answers and the inputs they were given for, outputs and targets, optimizers and weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from harness.checks.base import walk  # noqa: E402
+from harness.checks.observation import Observation  # noqa: E402
+from tests.frameworks.watching import HEAD, LOOP, watch  # noqa: E402
+
+STUDENT = HEAD + LOOP + """
+@torch.no_grad()
+def collect(loader):
+    model.eval()
+    return torch.cat([model(xb) for xb, _ in loader])
+known = collect(DataLoader(TensorDataset(X[:320], y[:320]), batch_size=16, shuffle=SHUFFLE))
+pairs = DataLoader(TensorDataset(X[:320], known), batch_size=16, shuffle=True)
+student = nn.Linear(10, 2)
+other = torch.optim.Adam(student.parameters(), lr=1e-2)
+for epoch in range(3):
+    for xb, wanted in pairs:
+        other.zero_grad()
+        F.mse_loss(student(xb), wanted).backward()
+        other.step()
+"""
+PAIRS = HEAD + """
+twin = nn.Sequential(nn.Linear(10, 16), nn.ReLU(), nn.Linear(16, 4))
+optimizer = torch.optim.Adam(twin.parameters(), lr=1e-2)
+for epoch in range(4):
+    for xb, yb in train:
+        distance = DISTANCE
+        same = SAME
+        loss = (same * distance.pow(2) + (1 - same) * torch.clamp(2 - distance, min=0).pow(2)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+GAN = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+G, D = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2)), nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
+first, second = torch.optim.Adam(D.parameters(), 1e-3), torch.optim.Adam(G.parameters(), 1e-3)
+def sample(n):
+    return G(torch.randn(n, 4))CUT
+for step in range(60):
+    real = torch.randn(32, 2) + 3
+    loss = F.softplus(-D(real)).mean() + F.softplus(D(sample(32).detach())).mean()
+    first.zero_grad()
+    loss.backward()
+    first.step()
+    loss = F.softplus(-D(sample(32))).mean()
+    second.zero_grad()
+    loss.backward()
+    second.step()
+"""
+RESUME = HEAD + """
+class Job:
+    def __init__(self):
+        self.model = Net()
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-2)
+    def resume(self, state):
+        MODEL
+        self.model.load_state_dict(state)
+    def fit(self, epochs):
+        for epoch in range(epochs):
+            for xb, yb in train:
+                self.optimizer.zero_grad()
+                F.cross_entropy(self.model(xb), yb).backward()
+                self.optimizer.step()
+one = Job()
+one.fit(1)
+two = Job()
+two.resume(one.model.state_dict())
+two.fit(6)
+"""
+WARM = HEAD + """
+schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 500))
+for epoch in range(4):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+        INSIDE
+    OUTSIDE
+"""
+MIXED = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+X = torch.randn(320, 6, 3)
+y = (X.mean((1, 2)) > 0).long()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inside, self.out = nn.Linear(3, 8), nn.Linear(48, 2)
+    def forward(self, x):
+        h = torch.relu(self.inside(x.transpose(0, 1)))
+        return self.out(HIDDEN.reshape(len(x), -1))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(8):
+    for rows in torch.randperm(320).split(16):
+        optimizer.zero_grad()
+        F.cross_entropy(model(X[rows]), y[rows]).backward()
+        optimizer.step()
+"""
+
+
+def found(seen: Observation) -> list[str]:
+    return [result.code for result in walk(seen) if result.state == "found"]
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_answers_that_come_back_beside_other_inputs(tmp_path: Path, *, shuffle: bool) -> None:
+    seen = watch(tmp_path, STUDENT.replace("SHUFFLE", str(shuffle)), seconds=60)
+    assert (found(seen) == ["D106"]) is shuffle, found(seen)
+    if shuffle:
+        assert seen.apart is not None
+        assert seen.apart.answered
+        assert seen.apart.same_rows < 0.5 * seen.apart.rows
+        assert seen.apart.inputs is not None
+        assert seen.apart.inputs.source.startswith("pairs = ")
+        assert any("known answer" in line for result in walk(seen) if result.finding for line in result.finding.evidence)
+
+
+@pytest.mark.parametrize(("distance", "same", "fault"), [
+    ("F.pairwise_distance(twin(xb), twin(xb.flip(0)), keepdim=True)", "(yb == yb.flip(0)).float()", True),
+    ("F.pairwise_distance(twin(xb), twin(xb.flip(0)))", "(yb == yb.flip(0)).float()", False),
+    ("F.pairwise_distance(twin(xb), twin(xb.flip(0)), keepdim=True)", "(yb == yb.flip(0)).float()[:, None]", False),
+    ("F.pairwise_distance(twin(xb), twin(xb.flip(0))).unsqueeze(1)", "(yb == yb.flip(0)).float()", False)])
+def test_a_product_for_every_pair_of_rows(tmp_path: Path, distance: str, same: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, PAIRS.replace("DISTANCE", distance).replace("SAME", same))
+    assert (found(seen) == ["L203"]) is fault, found(seen)
+    if fault:
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source.startswith("loss = (same * distance")
+
+
+@pytest.mark.parametrize("cut", [".detach()", ""])
+def test_an_optimizer_whose_weights_no_loss_reaches(tmp_path: Path, cut: str) -> None:
+    seen = watch(tmp_path, GAN.replace("CUT", cut))
+    assert (found(seen) == ["G302"]) is bool(cut), found(seen)
+    assert (seen.idle is not None) is bool(cut)
+    if seen.idle is not None and seen.idle.site is not None:
+        assert seen.idle.site.source == "return G(torch.randn(n, 4)).detach()"
+
+
+@pytest.mark.parametrize(("model", "fault"), [("self.model = Net()", True), ("pass", False)])
+def test_a_job_that_goes_on_with_a_new_model(tmp_path: Path, model: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, RESUME.replace("        MODEL\n", f"        {model}\n"), steps=60)
+    assert (found(seen) == ["S405"]) is fault, found(seen)
+    if fault:
+        assert seen.later is not None
+        assert seen.later.site is not None
+        assert seen.later.site.source == "self.model = Net()"
+        assert seen.later.lacking == 4
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_warm_up_of_steps_that_is_stepped_once_an_epoch(tmp_path: Path, *, inside: bool) -> None:
+    lines = ("schedule.step()", "pass") if inside else ("pass", "schedule.step()")
+    seen = watch(tmp_path, WARM.replace("INSIDE", lines[0]).replace("OUTSIDE", lines[1]), steps=40, onward_seconds=20.0)
+    assert (found(seen) == ["S402"]) is not inside, found(seen)
+    if not inside:
+        assert seen.optimizer is not None
+        assert seen.optimizer.climb is not None
+        assert 240 < seen.optimizer.climb < 260
+        assert any("warm-up" in result.finding.message for result in walk(seen) if result.finding)
+
+
+@pytest.mark.parametrize(("hidden", "fault"), [("h", True), ("h.transpose(0, 1)", False)])
+def test_rows_that_mix_where_there_is_no_loader(tmp_path: Path, hidden: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, MIXED.replace("HIDDEN", hidden), steps=60)
+    assert (found(seen) == ["F105"]) is fault, found(seen)
+
+
+@pytest.mark.parametrize("mode", ["model.eval()", "pass"])
+def test_rows_that_are_scored_by_hand_between_epochs(tmp_path: Path, mode: str) -> None:
+    text = HEAD + LOOP.replace("    model.eval()\n", f"    {mode}\n").replace(
+        "sum((model(xb).argmax(1) == yb).sum().item() for xb, yb in test)",
+        "sum((model(X[320:][k:k + 40]).argmax(1) == y[320:][k:k + 40]).sum().item() for k in (0, 40))")
+    seen = watch(tmp_path, text, onward_seconds=20.0)
+    assert (found(seen) == ["E502"]) is (mode == "pass"), found(seen)
+
+
+def test_a_pass_without_gradients_over_the_training_loader_is_whole(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + LOOP + """
+with torch.no_grad():
+    known = torch.cat([model(xb) for xb, _ in train])
+assert len(known) == 320
+""")
+    assert seen.truncated_at is not None
+    assert seen.exception is None
