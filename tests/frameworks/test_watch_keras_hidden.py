@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("tensorflow")
 
-from harness.checks.base import walk  # noqa: E402
-from harness.checks.observation import Observation  # noqa: E402
-from tests.frameworks.test_watch_keras import watch  # noqa: E402
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from tests.frameworks.test_watch_keras import watch
 
 HEAD = """
 import numpy as np

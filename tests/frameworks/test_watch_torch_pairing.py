@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from harness.checks.base import walk  # noqa: E402
-from harness.checks.observation import Observation  # noqa: E402
-from tests.frameworks.watching import HEAD, LOOP, watch  # noqa: E402
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from tests.frameworks.watching import HEAD, LOOP, watch
 
 STUDENT = HEAD + LOOP + """
 @torch.no_grad()
