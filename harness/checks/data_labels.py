@@ -208,7 +208,7 @@ class UninformativeLabels(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges where inputs and targets are seen to come apart; else only where a baseline, one batch and the training curve agree."""
-        mispaired = pairing.finding(seen)
+        mispaired = pairing.finding(seen) or pairing.unrelated(seen)
         if mispaired is not None:
             return mispaired
         probes = seen.probes

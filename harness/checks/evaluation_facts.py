@@ -59,11 +59,25 @@ class PassesFacts(Facts):
     loader: Site | None = None
 
 
+class RelationFacts(Facts):
+    """How answers go with what is wanted, on the last `trained_rows` rows that were trained on, and on the `rows` others of the last
+    evaluation: their correlation where one number a row is wanted, else the share of classes that are right, of which the commonest has
+    the share `trained_majority` and `majority`."""
+
+    trained: float
+    trained_rows: int
+    held: float
+    rows: int
+    classes: bool = False
+    trained_majority: float = 0.0
+    majority: float = 0.0
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
     or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0).
-    `passes`: answers and labels that come out of two passes in different orders."""
+    `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -74,4 +88,5 @@ class EvaluationFacts(Facts):
     decisions: list[DecisionFacts] = []
     updates: list[MetricFacts] = []
     passes: PassesFacts | None = None
+    relation: RelationFacts | None = None
     site: Site | None = None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from harness.checks import reading
 from harness.checks.base import Finding
 from harness.checks.observation import ApartFacts, CollationFacts, Observation
 
 _ASTRAY = 0.2
+# A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
+_BY_HEART, _RELATED_ROWS = 0.3, 500
 
 
 def finding(seen: Observation) -> Finding | None:
@@ -24,6 +28,30 @@ def finding(seen: Observation) -> Finding | None:
             site=seen.mixed, evidence=["Given rows in one order and in the reverse, it makes two different sets of rows.",
                                        "The script's losses have not fallen."])
     return None
+
+
+def unrelated(seen: Observation) -> Finding | None:
+    """A model that has learnt its rows, and whose answers for others have nothing to do with what is wanted of them."""
+    relation = seen.evaluation.relation
+    if relation is None or reading.several_models(seen) or relation.rows < _RELATED_ROWS or seen.evaluation.in_training_mode:
+        return None
+    noise = math.sqrt((relation.majority * (1 - relation.majority) if relation.classes else 1.0) / relation.rows)
+    chance = relation.majority + 2 * noise
+    if relation.trained < relation.trained_majority + _BY_HEART or (relation.held if relation.classes else abs(relation.held)) > chance:
+        return None
+    if relation.classes:
+        how = (f"it is right on {100 * relation.held:.0f} % of {relation.rows} rows of the evaluation, of which "
+               f"{100 * relation.majority:.0f} % have the commonest label, and on {100 * relation.trained:.0f} % of those that it was "
+               "trained on.")
+    else:
+        how = (f"its answers for {relation.rows} rows of the evaluation correlate with their targets by {relation.held:.2f} (chance: up to "
+               f"{chance:.2f}), and for those that it was trained on by {relation.trained:.2f}.")
+    return Finding(
+        message=f"What the model learns of its rows says nothing of others: {how}",
+        remedy="Read some rows beside their labels. Most often one column was sorted, shuffled or filtered and the others were not: apply "
+               "the same order to all of them, or keep them in one table until the batch is made.",
+        site=reading.place(seen, "getitem.targets", "getitem.labels", "loader"),
+        evidence=[f"rows compared: {relation.trained_rows} that were trained on, {relation.rows} others"])
 
 
 def _apart(apart: ApartFacts) -> Finding:

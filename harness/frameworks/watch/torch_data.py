@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import LoaderFacts
-from harness.frameworks.watch import tensors, torch_batches, torch_datasets, trees
+from harness.frameworks.watch import tensors, torch_batches, torch_datasets, trees, written
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ class Data:
             known.facts.site = site(place)
             torch_batches.places(self._watch.session, collator=loader.collate_fn,
                                  getitem=getattr(type(loader.dataset), "__getitem__", None))
+            kept = written.returned(type(loader.dataset), getattr(type(loader.dataset), "__getitem__", None), self._watch.session.sites)
+            if kept is not None:
+                self._watch.session.site("getitem.targets", site(kept))
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.trains = False

@@ -82,6 +82,8 @@ class Evaluations:
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
         self._count(call)
+        if held_out:
+            watch.session.safely("outputs and targets", watch.relations.held, call)
         watch.decisions.offered(watch.losses.output_of([call]))
 
     def _held_out(self, call: RootCall) -> bool:

@@ -40,6 +40,22 @@ def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
     return (code.co_filename, max(lines), code.co_name) if lines else None
 
 
+def returned(owner: type, function: Any, sites: Sites) -> Place | None:
+    """Where a class of the script's own assigns the attribute that its function returns the last part of: `return self.x[k], self.y[k]`."""
+    code = getattr(function, "__code__", None)
+    tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
+    if code is None or tree is None:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _begins(node) == code.co_firstlineno:
+            values = [made.value for made in ast.walk(node) if isinstance(made, ast.Return)]
+            last = values[-1].elts[-1] if values and isinstance(values[-1], ast.Tuple) and values[-1].elts else None
+            names = [part.attr for part in ast.walk(last) if isinstance(part, ast.Attribute)
+                     and isinstance(part.value, ast.Name) and part.value.id == "self"] if last is not None else []
+            return attribute(owner, names[0], sites) if len(names) == 1 else None
+    return None
+
+
 def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
     """The first line of a function, decorators included, as its code has it."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
