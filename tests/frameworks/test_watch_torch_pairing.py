@@ -199,3 +199,49 @@ assert len(known) == 320
 """)
     assert seen.truncated_at is not None
     assert seen.exception is None
+
+LEARNT = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+torch.manual_seed(0)
+X = torch.randn(1600, 8)
+Y = TARGET
+class Rows(Dataset):
+    def __init__(self, part):
+        self.x = X[part]
+        self.y = WANTED
+    def __len__(self):
+        return len(self.y)
+    def __getitem__(self, k):
+        return self.x[k], self.y[k]
+train, test = DataLoader(Rows(slice(0, 800)), 32, shuffle=True), DataLoader(Rows(slice(800, 1600)), 100)
+model = nn.Sequential(nn.Linear(8, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, WIDTH))
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+for epoch in range(40):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        LOSS.backward()
+        optimizer.step()
+    with torch.no_grad():
+        answers = [model(xb) for xb, _ in test]
+"""
+
+
+@pytest.mark.parametrize(("target", "width", "loss"), [
+    ("X[:, 0] + X[:, 1] + 0.1 * torch.randn(1600)", "1", "F.mse_loss(model(xb).squeeze(1), yb)"),
+    ("(X[:, 0] + X[:, 1] > 0).long()", "2", "F.cross_entropy(model(xb), yb)")])
+@pytest.mark.parametrize(("wanted", "fault"), [("Y[part][torch.randperm(800)]", True), ("Y[part]", False)])
+def test_what_is_learnt_goes_no_further(tmp_path: Path, target: str, width: str, loss: str, wanted: str, *, fault: bool) -> None:
+    text = LEARNT.replace("TARGET", target).replace("WIDTH", width).replace("LOSS", loss).replace("WANTED", wanted)
+    seen = watch(tmp_path, text, seconds=60, onward_seconds=40.0)
+    relation = seen.evaluation.relation
+    assert relation is not None
+    assert relation.rows == 800
+    assert relation.trained > 0.8
+    assert (found(seen) == ["D106"]) is fault, found(seen)
+    if fault:
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source == f"self.y = {wanted}"
