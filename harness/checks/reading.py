@@ -150,6 +150,12 @@ def observed_losses(seen: Observation) -> list[float]:
     return [step.loss for step in seen.steps if step.loss is not None]
 
 
+def own_losses(seen: Observation) -> list[str]:
+    """Evidence: some of the script's own losses, in a line; empty where there are none."""
+    losses = observed_losses(seen)
+    return [f"The script's own losses: {', '.join(f'{loss:.3g}' for loss in losses[:: max(1, len(losses) // 8)])}"] if losses else []
+
+
 def learned(curve: CurveFacts) -> bool:
     """A curve that clearly fell: to 60 % of where it began, or every row right at the end."""
     if len(curve.losses) < 5:

@@ -6,7 +6,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import reading, schedules
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import LaterFacts, Observation, StepFacts
 from harness.checks.probe_facts import CurveFacts
@@ -15,9 +15,6 @@ from harness.checks.tensor_facts import Site
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",
            "G307", "G308", "S403", "S404", "S405")
-_TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
-# A warm-up of so many steps of its own is no warm-up of epochs; and stepped so seldom, the schedule is not stepped with the optimizer.
-_ENDLESS_CLIMB, _SELDOM = 50, 10
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -64,8 +61,7 @@ class RateTooLow(Check):
         """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""
         if reading.script_learns(seen) and reading.probe_pairs(seen):
             return None
-        planned = (self._still_warming, self._held_down, self._used_up, self._starved)
-        starved = None if reading.several_models(seen) else next((found for look in planned if (found := look(seen)) is not None), None)
+        starved = schedules.finding(seen)
         if starved is not None:
             return starved
         _can_be_judged(seen)
@@ -99,75 +95,6 @@ class RateTooLow(Check):
                                f"and at {other.learning_rate:g} it falls.",
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=[*_evidence(seen, better), *moved])
-
-    @staticmethod
-    def _still_warming(seen: Observation) -> Finding | None:
-        """A warm-up that is longer than the training that the schedule was told of."""
-        optimizer = seen.optimizer
-        if optimizer is None or optimizer.planned_peak is None or optimizer.planned_peak > 0.3 or reading.script_learns(seen):
-            return None
-        return Finding(
-            message=f"The warm-up is longer than the whole training: within its {optimizer.planned_steps} steps the learning rate never "
-                    f"gets beyond {optimizer.planned_peak:.2g} of the one that was set.",
-            remedy=f"Warm up for a small part of the training, at most {max(1, (optimizer.planned_steps or 0) // 10)} steps here.",
-            site=_schedule_site(seen, "warmup_steps", "warmup_ratio"), evidence=_losses(seen))
-
-    @staticmethod
-    def _held_down(seen: Observation) -> Finding | None:
-        """A warm-up counted in steps whose schedule is stepped once an epoch, where one batch is learnt at the rate that was asked for."""
-        optimizer, fitted = seen.optimizer, seen.probes.overfit
-        if optimizer is None or optimizer.climb is None or optimizer.taken is None or optimizer.asked_rate is None:
-            return None
-        often = optimizer.taken / max(1, optimizer.schedule_steps or 0)
-        moved = seen.model.displacement if seen.model else None
-        if optimizer.climb < _ENDLESS_CLIMB or often < _SELDOM or moved is None or moved > 10 * _STILL:
-            return None
-        if fitted is None or not reading.learned(fitted):
-            return None
-        known = reading.finite(step.learning_rate for step in seen.steps)
-        return Finding(
-            message=f"A warm-up holds the learning rate at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the "
-                    f"{optimizer.asked_rate:g} that was asked for: its schedule was stepped {optimizer.schedule_steps or 0} times in "
-                    f"{optimizer.taken} steps, and needs {optimizer.climb} of its own steps to give half of it.",
-            remedy="Step the schedule after every `optimizer.step()`, in the inner loop; or count its warm-up in epochs.",
-            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"),
-            evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *_losses(seen)])
-
-    @staticmethod
-    def _used_up(seen: Observation) -> Finding | None:
-        """A rate of zero, soon and to stay: nothing can be learnt with it."""
-        rates = [step.learning_rate for step in seen.steps]
-        known = reading.finite(rates)
-        if len(known) < 20 or len(known) < len(rates) or reading.script_learns(seen):
-            return None
-        highest = max(known)
-        zero = next((number for number in range(len(known)) if max(known[number:]) <= 1e-6 * highest), len(known))
-        if zero == 0 or zero > len(known) // 4:
-            return None
-        return Finding(
-            message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up before the model has learnt anything.",
-            remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
-            site=_schedule_site(seen, "max_steps", "lr_scheduler_type"),
-            evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *_losses(seen)])
-
-    @staticmethod
-    def _starved(seen: Observation) -> Finding | None:
-        """A schedule that has used up the rate before anything was learnt, where the rate that it began with learns when it is kept."""
-        rates = reading.finite(step.learning_rate for step in seen.steps)
-        kept, own = seen.probes.overfit, seen.probes.train
-        if len(rates) < 20 or kept is None or own is None or not reading.learned(kept) or reading.learned(own):
-            return None
-        highest = max(rates)
-        tiny = sum(rate < _TINY * highest for rate in rates)
-        if rates.index(highest) > len(rates) // 4 or rates[-1] >= _TINY * highest or tiny < len(rates) // 5:
-            return None
-        return Finding(
-            message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "
-                    "has learnt anything.",
-            remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
-            site=reading.place(seen, "schedule", "optimizer", "step"),
-            evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
-                      f"One batch at the rate it began with, {reading.describe(kept)}", *_losses(seen)])
 
 
 class GradientsNotZeroed(Check):
@@ -266,7 +193,7 @@ class NoStep(Check):
         return Finding(message=f"{seen.backward_without_step} backward passes and not one optimizer step: the weights stay as they were "
                                "drawn.",
                        remedy="Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
-                       site=reading.place(seen, "backward", "optimizer", "loss"), evidence=_losses(seen))
+                       site=reading.place(seen, "backward", "optimizer", "loss"), evidence=reading.own_losses(seen))
 
 
 class OtherWeights(Check):
@@ -298,7 +225,7 @@ class OtherWeights(Check):
         if optimizer.held == 0 and wanted and not any(p.moved for p in wanted):
             return Finding(message=f"The optimizer holds none of the {len(wanted)} weights of the model that is trained"
                                    + (f"; its {optimizer.foreign} belong to something else." if optimizer.foreign else "."),
-                           remedy=remedy, site=site, evidence=[f"No weight moved in {len(seen.steps)} steps.", *_losses(seen)])
+                           remedy=remedy, site=site, evidence=[f"No weight moved in {len(seen.steps)} steps.", *reading.own_losses(seen)])
         if optimizer.foreign and left:
             names = ", ".join(p.name for p in left[:6])
             return Finding(message=f"{len(left)} of {len(wanted)} trainable weights are not in the optimizer, which holds "
@@ -346,14 +273,6 @@ def _rate_site(seen: Observation) -> Site | None:
     return built or reading.place(seen, "compile", "step", "fit")
 
 
-def _schedule_site(seen: Observation, *arguments: str) -> Site | None:
-    """Where a schedule gets its length: a Trainer that makes it takes it from these of its arguments."""
-    made = reading.place(seen, "schedule_made", "schedule")
-    if seen.trainer and (made is None or ".train(" in made.source):
-        return reading.place(seen, *(f"training_arguments.{name}" for name in arguments), "training_arguments") or made
-    return made or reading.place(seen, "optimizer", "compile", "step")
-
-
 def _set_rate(seen: Observation, rate: float) -> str:
     kind = seen.optimizer.kind if seen.optimizer and seen.optimizer.kind else "Adam"
     if seen.framework in reading.KERAS:
@@ -366,9 +285,4 @@ def _set_rate(seen: Observation, rate: float) -> str:
 
 def _evidence(seen: Observation, better: tuple[CurveFacts, CurveFacts]) -> list[str]:
     own, other = better
-    return [f"Probe, {reading.describe(own)}", f"Probe, {reading.describe(other)}", *_losses(seen)]
-
-
-def _losses(seen: Observation) -> list[str]:
-    losses = reading.observed_losses(seen)
-    return [f"The script's own losses: {', '.join(f'{loss:.3g}' for loss in losses[:: max(1, len(losses) // 8)])}"] if losses else []
+    return [f"Probe, {reading.describe(own)}", f"Probe, {reading.describe(other)}", *reading.own_losses(seen)]
