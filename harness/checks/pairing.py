@@ -50,7 +50,7 @@ def unrelated(seen: Observation) -> Finding | None:
         message=f"What the model learns of its rows says nothing of others: {how}",
         remedy="Read some rows beside their labels. Most often one column was sorted, shuffled or filtered and the others were not: apply "
                "the same order to all of them, or keep them in one table until the batch is made.",
-        site=reading.place(seen, "getitem.targets", "getitem.labels", "loader"),
+        site=reading.place(seen, "getitem.targets", "getitem.labels", "loader", "fit"),
         evidence=[f"rows compared: {relation.trained_rows} that were trained on, {relation.rows} others"])
 
 

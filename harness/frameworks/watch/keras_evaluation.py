@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
-from harness.frameworks.watch import torch_evaluation
+from harness.frameworks.watch import relations, torch_evaluation
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_trace import numpy_of
@@ -96,13 +96,25 @@ class Evaluations:
             watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
         if len(seen["losses"]) != 1:
             return
-        true, pred = numpy_of(seen["losses"][0].get("true")), numpy_of(seen["losses"][0].get("pred"))
-        call = watch.seen.loss_calls[-1] if watch.seen.loss_calls else None
-        labels = class_ids(true, limit=1 << 20)
-        found = classes_of(pred, call.name if call else "", logits=bool(call and call.from_logits))
+        labels, found = self._classes(seen["losses"][0])
         if labels is not None and found is not None and len(labels) == len(found):
             self._predicted.update(found)
             self._referenced.update(labels)
+        watch.relations.held(self.pair(seen))
+
+    def _classes(self, parts: dict[str, Any]) -> tuple[list[int] | None, list[int] | None]:
+        """The class ids that a loss was given, wanted and answered."""
+        call = self._watch.seen.loss_calls[-1] if self._watch.seen.loss_calls else None
+        found = classes_of(numpy_of(parts.get("pred")), call.name if call else "", logits=bool(call and call.from_logits))
+        return class_ids(numpy_of(parts.get("true")), limit=1 << 20), found
+
+    def pair(self, seen: dict[str, Any]) -> relations.Pair | None:
+        """Answers of a step beside what was wanted; None where its loss is not the only one, or neither a number nor a class a row."""
+        parts = seen["losses"][0] if len(seen["losses"]) == 1 else {}
+        if self._watch.seen.task == "regression" and {"true", "pred"} <= set(parts):
+            return relations.numbers(np.asarray(numpy_of(parts["pred"])), np.asarray(numpy_of(parts["true"])))
+        labels, found = self._classes(parts) if parts else (None, None)
+        return relations.classes(found, labels)
 
     def _wrap_predict(self, original: Any) -> Any:
         session = self._watch.session

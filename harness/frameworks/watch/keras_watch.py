@@ -18,6 +18,7 @@ from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.patience import Patience
+from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 
@@ -35,7 +36,7 @@ class KerasWatcher:
         self.seen = session.observation
         self.keras: Any = None
         self.weighted = False
-        self.patience = Patience(session)
+        self.patience, self.relations = Patience(session), Relations()
         self._settled = False
         self._unwatched = 0
         self.fitting = 0
@@ -185,6 +186,9 @@ class KerasWatcher:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided)
 
+    def _relate(self) -> None:
+        self.seen.evaluation.relation = self.relations.facts()
+
     @property
     def leads_on(self) -> bool:
         """Whether training goes on as the script has it, watched in full or not."""
@@ -205,6 +209,6 @@ class KerasWatcher:
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
-                           ("evaluations", self.evaluations.finish), ("passes", self.passes.finish),
+                           ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)

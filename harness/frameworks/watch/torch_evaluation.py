@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
-from harness.frameworks.watch import tensors, trees
+from harness.frameworks.watch import tensors, torch_relations, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Evaluations:
         watch.session.reach("evaluation")
         self._count(call)
         if held_out:
-            watch.session.safely("outputs and targets", watch.relations.held, call)
+            watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
         watch.decisions.offered(watch.losses.output_of([call]))
 
     def _held_out(self, call: RootCall) -> bool:

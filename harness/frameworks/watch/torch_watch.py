@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import torch_divergence, torch_graph, torch_kept, trees
+from harness.frameworks.watch import torch_divergence, torch_graph, torch_kept, torch_relations, trees
 from harness.frameworks.watch.patience import Patience
+from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
@@ -27,7 +28,6 @@ from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_probes import Probes
-from harness.frameworks.watch.torch_relations import Relations
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_tape import Tape
@@ -59,7 +59,7 @@ class TorchWatcher:
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
-        self.relations = Relations(self)
+        self.relations = Relations()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules = Schedules(self)
         for part in (self.draws, self.schedules, Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
@@ -122,7 +122,7 @@ class TorchWatcher:
         self.data.trained_on()
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
-        self.session.safely("outputs and targets", self.relations.trained, calls)
+        self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
         self.evaluations.trained(calls)
         for call in calls:
             if not any(call.module is root for root in self.roots):
@@ -187,6 +187,9 @@ class TorchWatcher:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided)
 
+    def _relate(self) -> None:
+        self.seen.evaluation.relation = self.relations.facts()
+
     @property
     def leads_on(self) -> bool:
         """Whether training goes on as the script has it, watched in full or not."""
@@ -206,7 +209,7 @@ class TorchWatcher:
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
                            ("models", self.models.finish),
                            ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
-                           ("passes", self.passes.finish), ("relations", self.relations.finish),
+                           ("passes", self.passes.finish), ("relations", self._relate),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
         if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):

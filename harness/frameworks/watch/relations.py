@@ -1,0 +1,84 @@
+"""How answers go with what is wanted, on rows that were trained on and on others: numbers by their correlation, classes by their share."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from harness.checks.evaluation_facts import RelationFacts
+
+_BATCHES, _ROWS, _LEAST = 32, 50_000, 100
+
+Array = np.ndarray[Any, Any]
+# Answers and what is wanted, a number a row: float64 for numbers, int64 for classes.
+Pair = tuple[Array, Array]
+
+
+class Relations:
+    """Of training the last batches count, of evaluations the last one."""
+
+    def __init__(self) -> None:
+        self._trained: deque[Pair] = deque(maxlen=_BATCHES)
+        self._held: list[Pair] = []
+        self._over = False
+
+    def trained(self, pair: Pair | None) -> None:
+        """A batch was trained on; None where its answers could not be read."""
+        self._over = True
+        if pair is not None:
+            self._trained.append(pair)
+
+    def held(self, pair: Pair | None) -> None:
+        """A batch of an evaluation."""
+        if self._over:
+            self._held, self._over = [], False
+        if pair is not None and sum(len(answers) for answers, _ in self._held) < _ROWS:
+            self._held.append(pair)
+
+    def facts(self) -> RelationFacts | None:
+        """None where one of both was not seen, or they are of different kinds."""
+        known, other = _joined(list(self._trained)), _joined(self._held)
+        if known is None or other is None or known[1].dtype.kind != other[1].dtype.kind:
+            return None
+        classes = known[1].dtype.kind == "i"
+        measure, share = (_right, _commonest) if classes else (_correlation, _none)
+        return RelationFacts(trained=measure(*known), trained_rows=len(known[1]), held=measure(*other), rows=len(other[1]), classes=classes,
+                             trained_majority=share(known[1]), majority=share(other[1]))
+
+
+def classes(answers: list[int] | None, wanted: list[Any] | None) -> Pair | None:
+    """A pair of class ids; None where there are none, or not as many."""
+    return (np.array(answers), np.array(wanted)) if answers and wanted and len(answers) == len(wanted) else None
+
+
+def numbers(answers: Array, wanted: Array) -> Pair | None:
+    """A pair of numbers, one a row; None where there are more, or other shapes."""
+    fits = wanted.ndim and answers.ndim and wanted.size == answers.size == len(wanted) == len(answers)
+    return (answers.reshape(-1).astype(np.float64), wanted.reshape(-1).astype(np.float64)) if fits else None
+
+
+def _joined(pairs: list[Pair]) -> Pair | None:
+    """All rows; None where they are few, of two kinds, or not finite."""
+    if sum(len(answers) for answers, _ in pairs) < _LEAST or len({part.dtype.kind for pair in pairs for part in pair}) > 1:
+        return None
+    answers, wanted = (np.concatenate([pair[part] for pair in pairs]) for part in (0, 1))
+    return (answers, wanted) if np.isfinite(answers).all() and np.isfinite(wanted).all() else None
+
+
+def _right(answers: Array, wanted: Array) -> float:
+    return float((answers == wanted).mean())
+
+
+def _commonest(wanted: Array) -> float:
+    return float(np.unique(wanted, return_counts=True)[1].max() / len(wanted))
+
+
+def _correlation(answers: Array, wanted: Array) -> float:
+    """0 where one side is the same for all rows."""
+    return float(np.corrcoef(answers, wanted)[0, 1]) if answers.std() > 0 and wanted.std() > 0 else 0.0
+
+
+def _none(_wanted: Array) -> float:
+    return 0.0
