@@ -98,3 +98,21 @@ def test_a_healthy_training_comes_to_its_own_end(tmp_path: Path, framework: str)
     assert seen.truncated_at is None
     assert found(seen) == []
     assert watched(tmp_path, framework, seconds=0.0).truncated_at is not None
+
+
+def test_a_loop_without_a_loader_ends_after_its_evaluation(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = HEAD + """
+for epoch in range(100000):
+    model.train()
+    for rows in torch.randperm(320).split(16):
+        optimizer.zero_grad()
+        F.cross_entropy(model(X[rows]), y[rows]).backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        right = (model(X[320:]).argmax(1) == y[320:]).float().mean()
+"""
+    seen = watch(tmp_path, text, seconds=60, further_seconds=0.2)
+    assert seen.stopped == "enough steps"
+    assert found(seen) == []

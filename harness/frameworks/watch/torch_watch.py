@@ -179,8 +179,11 @@ class TorchWatcher:
             self.patience.settled()
         if self._settled and self.patience.turned_bad:
             self.session.enough("enough steps")
-        if self._settled and self.tape.on and not self.leads_on:
-            self.tape.stop()
+        if self._settled and not self.leads_on:
+            if self.tape.on:
+                self.tape.stop()
+            if self.data.training_loader is None and not self.trainers.training:
+                self.evaluations.may_end()  # a loop that makes its batches itself cannot be led to its evaluation, but may have come by it
 
     @property
     def in_full(self) -> bool:
