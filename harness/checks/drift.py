@@ -219,13 +219,31 @@ class LoadingCall(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what a loading call raised, and from names that are known."""
-        for judge in (self._metric, self._metric_as_data, self._choice, self._name, self._weights):
+        for judge in (self._restored, self._metric, self._metric_as_data, self._choice, self._name, self._weights):
             finding = judge(seen)
             if finding:
                 return finding
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was loaded yet")
         return None
+
+    def _restored(self, seen: Observation) -> Finding | None:
+        """Weights that are put back, and are not."""
+        back = seen.restored
+        if back is None:
+            return None
+        if back.how == "itself":
+            return Finding(
+                message=f"The {back.weights} tensors that are put back are the model's own: `state_dict()` gives references, which have "
+                        "moved with every step since.",
+                remedy="Keep a copy of the tensors, `best = copy.deepcopy(model.state_dict())`: `dict(...)` and `.copy()` copy names only.",
+                site=back.site, evidence=[])
+        return Finding(
+            message=f"`load_state_dict(..., strict=False)` has put back none of the model's {back.weights} tensors: no name fits, and "
+                    "without `strict` nobody says so.",
+            remedy="Hand it the dictionary of the weights themselves (`checkpoint[\"model\"]`), with the model's own names, and leave "
+                   "`strict` on.",
+            site=back.site, evidence=[f"given: {', '.join(back.given)}", f"wanted: {', '.join(back.wanted)}"])
 
     def _metric(self, seen: Observation) -> Finding | None:
         hit = raised.find(seen, _NO_METRIC)

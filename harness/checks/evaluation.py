@@ -200,6 +200,11 @@ class EvaluationInTrainingMode(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges evaluation forwards of a model with active dropout or batch normalisation; generators' samples are none."""
         facts, model = seen.evaluation, seen.model
+        if facts.dropped is not None and not reading.several_models(seen):
+            return Finding(message="Dropout is on in evaluation mode as well: `F.dropout` drops unless it is told not to, and here it is "
+                                   "not told of the mode.",
+                           remedy="`F.dropout(x, p, training=self.training)`, or a layer, `nn.Dropout(p)`, which knows.",
+                           site=facts.dropped, evidence=[])
         if not facts.forwards or not facts.in_training_mode:
             return None
         if model is None or not model.stochastic:

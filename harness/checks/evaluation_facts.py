@@ -77,7 +77,8 @@ class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
     or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0).
-    `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted."""
+    `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
+    `dropped`: where a function drops units in evaluation mode, since it was not told of the mode."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -89,4 +90,5 @@ class EvaluationFacts(Facts):
     updates: list[MetricFacts] = []
     passes: PassesFacts | None = None
     relation: RelationFacts | None = None
+    dropped: Site | None = None
     site: Site | None = None

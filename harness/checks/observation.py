@@ -138,6 +138,17 @@ class LossCall(Facts):
     step: int = 0
 
 
+class RestoreFacts(Facts):
+    """A `load_state_dict` that put nothing back: of the `weights` of a model none was among the names that were `given` (`nothing`), or
+    what was given are the model's own tensors, which have moved since they were taken at `site` (`itself`)."""
+
+    how: Literal["nothing", "itself"]
+    weights: int = 0
+    given: list[str] = []
+    wanted: list[str] = []
+    site: Site | None = None
+
+
 class ParameterFacts(Facts):
     """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
 
@@ -375,6 +386,7 @@ class Observation(Facts):
     idle: LaterFacts | None = None
     thawed: LaterFacts | None = None
     mixed: Site | None = None
+    restored: RestoreFacts | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

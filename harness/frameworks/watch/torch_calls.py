@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ class Calls:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self.inside = False
+        self._evaluates = False
         self.ran: set[int] | None = set()
         self._built: dict[int, tuple[Any, Place | None]] = {}
         self._has_weights: dict[int, tuple[Any, bool]] = {}
@@ -44,6 +46,9 @@ class Calls:
         self._watch.session.patches.replace(module, "__call__", self._wrap_call)
         self._watch.session.patches.replace(module, "__init__", self._wrap_init)
         self._watch.session.patches.replace(module, "eval", self._wrap_eval)
+        functional = self._watch.torch.nn.functional
+        for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
+            self._watch.session.patches.replace(functional, name, self._wrap_dropout)
 
     def _wrap_init(self, original: Any) -> Any:
         session = self._watch.session
@@ -94,8 +99,7 @@ class Calls:
 
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.inside:
-                if self.ran is not None:
-                    self.ran.add(id(module))
+                self._note(module)
                 if hasattr(type(module), "base_model_prefix") and session.active:
                     session.safely("a model inside another", self._watch.masks.ran, module, args, kwargs)
                 try:
@@ -109,22 +113,40 @@ class Calls:
 
         return __call__
 
+    def _wrap_dropout(self, original: Any) -> Any:
+        """A layer hands its mode on, as does who drops on purpose; who leaves it out takes the default, which is to drop."""
+        watch = self._watch
+
+        @functools.wraps(original)
+        def dropout(*args: Any, **kwargs: Any) -> Any:
+            untold = len(args) < 3 and "training" not in kwargs
+            if untold and self._evaluates and watch.session.active and watch.seen.evaluation.dropped is None:
+                watch.seen.evaluation.dropped = watch.session.sites.here()
+            return original(*args, **kwargs)
+
+        return dropout
+
+    def _note(self, module: Any) -> None:
+        """A module runs; without gradients it takes no part in training."""
+        if self.ran is not None and self._watch.torch.is_grad_enabled():
+            self.ran.add(id(module))
+
     def _root(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
         watch = self._watch
         session = watch.session
         call = RootCall(module, bool(module.training), watch.torch.is_grad_enabled(), args, kwargs)
         watch.before_root(call)
-        if self.ran is not None:
-            self.ran.add(id(module))
+        self._note(module)
         suspended = watch.tape.suspend()
         self.inside = True
+        self._evaluates = not call.training and not call.grad and bool(watch.steps.steps)
         try:
             output = original(module, *args, **kwargs)
         except BaseException as error:
             self._at_fault(module, args, kwargs, error, root=module)
             raise
         finally:
-            self.inside = False
+            self.inside = self._evaluates = False
             if suspended:
                 watch.tape.resume()
         call.output = output

@@ -28,6 +28,7 @@ from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_probes import Probes
+from harness.frameworks.watch.torch_restores import Restores
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_tape import Tape
@@ -62,8 +63,8 @@ class TorchWatcher:
         self.relations = Relations()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules = Schedules(self)
-        for part in (self.draws, self.schedules, Collation(self), Checkpointing(self), self.files, self.pairs, self.calls, self.data,
-                     self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
+        for part in (self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls,
+                     self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:

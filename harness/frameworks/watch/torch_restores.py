@@ -1,0 +1,72 @@
+"""Weights that are put back with `load_state_dict`: whether anything is."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.observation import RestoreFacts
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+
+class Restores:
+    """Wraps `Module.state_dict` and `Module.load_state_dict`."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._taken: dict[int, Place | None] = {}
+        self._inside = False
+
+    def attach(self) -> None:
+        module, patches = self._watch.torch.nn.Module, self._watch.session.patches
+        patches.replace(module, "state_dict", self._wrap_take)
+        patches.replace(module, "load_state_dict", self._wrap_load)
+
+    def _wrap_take(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._watch.session.active and not self._inside and not args and not kwargs:  # not of a part, for the whole
+                self._taken[id(module)] = self._watch.session.sites.place()
+            return original(module, *args, **kwargs)
+
+        return state_dict
+
+    def _wrap_load(self, original: Any) -> Any:
+        session = self._watch.session
+
+        @functools.wraps(original)
+        def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+            looking = session.active and not self._inside and self._watch.seen.restored is None
+            own = (session.safely("weights that are put back", self._own, module) if looking else None) or {}
+            if own and self._watch.steps.steps:
+                session.safely("weights that are put back", self._itself, module, own, state_dict)
+            loaded = original(module, state_dict, *args, **kwargs)
+            if own:
+                session.safely("weights that are put back", self._nothing, own, state_dict)
+            return loaded
+
+        return load_state_dict
+
+    def _own(self, module: Any) -> dict[str, Any]:
+        self._inside = True
+        try:
+            return dict(module.state_dict())
+        finally:
+            self._inside = False
+
+    def _itself(self, module: Any, own: dict[str, Any], given: Any) -> None:
+        """A dictionary of the very tensors that the model has: they have moved with it."""
+        is_tensor = self._watch.torch.is_tensor
+        if own and all(is_tensor(given.get(name)) and given[name].data_ptr() == value.data_ptr() for name, value in own.items()
+                       if is_tensor(value) and value.numel()):
+            self._watch.seen.restored = RestoreFacts(how="itself", weights=len(own), site=site(self._taken.get(id(module)))
+                                                     or self._watch.session.sites.here())
+
+    def _nothing(self, own: dict[str, Any], given: Any) -> None:
+        """Not one name of the model's was among those that were given, and nobody asked."""
+        if given and not set(given) & set(own):
+            self._watch.seen.restored = RestoreFacts(how="nothing", weights=len(own), given=[str(name) for name in list(given)[:4]],
+                                                     wanted=list(own)[:4], site=self._watch.session.sites.here())
