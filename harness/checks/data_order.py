@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections import Counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, raised, reading
@@ -60,8 +61,9 @@ class SortedRows(Check):
             raise NotJudged("equal labels come in long runs, but whether the loader shuffles is unknown")
         batches = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
         batches = batches or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
-        pure = sum(len(set(map(str, labels))) == 1 for labels in batches)
-        if batches and pure < 0.5 * len(batches):
+        kinds = [len(set(map(str, labels))) for labels in batches]
+        pure = kinds.count(1)
+        if batches and pure < 0.5 * len(batches) and statistics.fmean(kinds) > 0.5 * _expected(counts, batches):
             return None  # the runs are shorter than a batch
         evidence = [(f"neighbouring rows with the same label: {100 * loader.label_runs:.0f} %; a random order of these labels gives "
                     f"{100 * chance:.0f} %"), f"label counts: {data_labels.shares(counts)}"]
@@ -116,3 +118,9 @@ class SortedRows(Check):
         counts = Counter(str(label) for label in order)
         return LoaderFacts(kind="loop", shuffled=False, label_counts=dict(counts), label_runs=same / (len(order) - 1),
                            ordered_rows=len(order), site=reading.place(seen, "forward", "loss"))
+
+
+def _expected(counts: dict[str, int], batches: list[list[Any]]) -> float:
+    """How many different labels a batch of so many rows holds on average, where rows are drawn at random."""
+    total, size = sum(counts.values()), statistics.fmean(len(labels) for labels in batches)
+    return float(sum(1 - (1 - count / total) ** size for count in counts.values()))

@@ -62,13 +62,17 @@ class PassesFacts(Facts):
 class RelationFacts(Facts):
     """How answers go with what is wanted, on the last `trained_rows` rows that were trained on, and on the `rows` others of the last
     evaluation: their correlation where one number a row is wanted, else the share of classes that are right, of which the commonest has
-    the share `trained_majority` and `majority`."""
+    the share `trained_majority` and `majority`. `compared`: the same, of what the script itself held against each other at `place`, where
+    it has as many rows. `loader`: of the others."""
 
     trained: float
     trained_rows: int
     held: float
     rows: int
     classes: bool = False
+    compared: float | None = None
+    loader: Site | None = None
+    place: Site | None = None
     trained_majority: float = 0.0
     majority: float = 0.0
 

@@ -37,6 +37,8 @@ def _ids(batch: BatchFacts | None) -> TensorFacts | None:
 
 def _about_positions(error: ExceptionFacts, seen: Observation) -> bool:
     """Whether what was looked up was a position: by name, or because the row is longer than the table while its ids fit."""
+    if error.module and _POSITION.search(error.module):
+        return True
     longest, positions = _lengths(seen)
     if longest is not None and positions is not None:
         return longest > positions

@@ -122,12 +122,9 @@ class GraphCut(Check):
             raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
         if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
             return None
-        if "drawn" in seen.sites:
-            return Finding(
-                message="A value is drawn with `sample()` from a distribution whose parameters are to be learnt: the draw has no history, "
-                        "so what the loss makes of it never reaches them.",
-                remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
-                site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
+        part = self._part(seen)
+        if part is not None:
+            return part
         wanted = [p for p in seen.model.parameters if p.trainable and p.used is not False and p.in_optimizer is not False]
         without = [p for p in wanted if p.gradient_norm is None]
         if not wanted or not without:
@@ -146,6 +143,23 @@ class GraphCut(Check):
             message=f"{len(cut)} of {len(wanted)} weights took part in the forward pass and are in the optimizer, but get no gradient.",
             remedy=f"{self._REMEDY} If that part is frozen on purpose, say so: `requires_grad_(False)`.",
             site=reading.place(seen, "cut", "model", "loss"), evidence=[_names(cut)])
+
+    @staticmethod
+    def _part(seen: Observation) -> Finding | None:
+        """A part of the loss that has no history, beside others that have one: a derivative, or a draw."""
+        if "derivative" in seen.sites:
+            return Finding(
+                message="A derivative by the inputs enters the loss, and was taken without a graph of its own: its part of the loss "
+                        "teaches the model nothing.",
+                remedy="`torch.autograd.grad(output, inputs, create_graph=True)`, which keeps the graph as well.",
+                site=seen.sites["derivative"], evidence=[])
+        if "drawn" in seen.sites:
+            return Finding(
+                message="A value is drawn with `sample()` from a distribution whose parameters are to be learnt: the draw has no history, "
+                        "so what the loss makes of it never reaches them.",
+                remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
+                site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
+        return None
 
     @staticmethod
     def _recomputed(seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding:

@@ -193,7 +193,7 @@ class NotANumber(Check):
 
     code: ClassVar[str] = "L209"
     stage: ClassVar[Stage] = "loss"
-    requires: ClassVar[tuple[str, ...]] = ("L201", "L206", "L208", "L210", "G306")
+    requires: ClassVar[tuple[str, ...]] = ("L201", "L206", "L208", "L210", "G306", "S403")
     messages: ClassVar[tuple[str, ...]] = (r"returned nan values in its \d+th output", r"[Ii]nput contains NaN", r"contains? nan values")
 
     def check(self, seen: Observation) -> Finding | None:

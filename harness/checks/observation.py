@@ -237,7 +237,7 @@ class OptimizerFacts(Facts):
     model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a
     schedule was seen to change it; `planned_steps`: of the whole training, as the schedule was told, and `planned_peak`: the largest factor
     that it gives in that time. Where all steps have been taken at a small part of `asked_rate`: in the `taken` steps the schedule made
-    `schedule_steps` of its own, and needs `climb` more to give half of that rate (at most 2000 were followed).
+    `schedule_steps` of its own, and needs `climb` more to give half of that rate (at most 2000 were followed, at `climb_peak` at most).
     """
 
     kind: str = ""
@@ -256,6 +256,7 @@ class OptimizerFacts(Facts):
     taken: int | None = None
     schedule_steps: int | None = None
     climb: int | None = None
+    climb_peak: float | None = None
     clipping: float | None = None
     site: Site | None = None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
+
+_ROWS = 100
 
 
 class TwoPasses(Check):
@@ -24,7 +27,7 @@ class TwoPasses(Check):
         """Judges the order of the labels that answers were held against by the one in which the rows came that were answered."""
         found = seen.evaluation.passes
         if found is None:
-            return None
+            return self._by_result(seen)
         if seen.framework in reading.KERAS:
             remedy = ("Do not shuffle what is evaluated (no `.shuffle(...)`, or `shuffle=False`), or take both out of one pass: "
                       "`for x, y in dataset: labels.append(y); predictions.append(model(x, training=False))`.")
@@ -39,3 +42,23 @@ class TwoPasses(Check):
             message="Predictions and labels do not come in one order: each pass over the data shuffles it anew, so that a prediction is "
                     "held against the label of another row.",
             remedy=remedy, site=found.labels or found.answers or found.loader or reading.place(seen, "evaluation"), evidence=evidence)
+
+    @staticmethod
+    def _by_result(seen: Observation) -> Finding | None:
+        """Answers that are right beside the labels that came with them, and a comparison of as many rows that is no better than chance."""
+        relation = seen.evaluation.relation
+        if relation is None or relation.compared is None or relation.rows < _ROWS or reading.several_models(seen):
+            return None
+        noise = math.sqrt((relation.majority * (1 - relation.majority) if relation.classes else 1.0) / relation.rows)
+        chance = relation.majority + 3 * noise
+        good = relation.majority + 0.5 * (1 - relation.majority)
+        if relation.held < good or relation.compared > chance or (relation.compared < -chance and not relation.classes):
+            return None
+        what = "are right on {:.0%} of {} rows" if relation.classes else "correlate with them by {:.2f} over {} rows"
+        result = f"{relation.compared:.0%}" if relation.classes else f"{relation.compared:.2f}"
+        return Finding(
+            message="Predictions and labels do not come in one order: held against the labels that came with them, the answers "
+                    f"{what.format(relation.held, relation.rows)}; what the script compares gives {result}.",
+            remedy="Do not shuffle what is evaluated, `DataLoader(..., shuffle=False)`, or take both out of one pass: "
+                   "`for x, y in loader: labels.append(y); predictions.append(model(x))`.",
+            site=relation.loader or relation.place, evidence=[f"the comparison: `{relation.place.source}`"] if relation.place else [])

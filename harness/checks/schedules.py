@@ -10,6 +10,8 @@ from harness.checks.tensor_facts import Site
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
 # A warm-up of so many steps of its own is no warm-up of epochs; and stepped so seldom, the schedule is not stepped with the optimizer.
 _ENDLESS_CLIMB, _SELDOM = 50, 10
+_AT_ZERO = 30
+_FOLLOWED = 2000  # steps of a schedule that are looked at in advance
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -37,13 +39,20 @@ def _held_down(seen: Observation) -> Finding | None:
     optimizer, fitted = seen.optimizer, seen.probes.overfit
     if optimizer is None or optimizer.climb is None or optimizer.taken is None or optimizer.asked_rate is None:
         return None
+    if fitted is None or not reading.learned(fitted):
+        return None
+    known = reading.finite(step.learning_rate for step in seen.steps)
+    if optimizer.climb >= _FOLLOWED and (optimizer.climb_peak or 0.0) < _TINY * optimizer.asked_rate and not reading.script_learns(seen):
+        return Finding(
+            message=f"A schedule holds the learning rate at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the "
+                    f"{optimizer.asked_rate:g} that was asked for, and would do so for {optimizer.climb} steps more.",
+            remedy="`LambdaLR` multiplies: its function gives a factor, 1.0 for the rate that the optimizer was made with, and no rate.",
+            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"),
+            evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *reading.own_losses(seen)])
     often = optimizer.taken / max(1, optimizer.schedule_steps or 0)
     moved = seen.model.displacement if seen.model else None
     if optimizer.climb < _ENDLESS_CLIMB or often < _SELDOM or moved is None or moved > _STILL:
         return None
-    if fitted is None or not reading.learned(fitted):
-        return None
-    known = reading.finite(step.learning_rate for step in seen.steps)
     return Finding(
         message=f"A warm-up holds the learning rate at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the "
                 f"{optimizer.asked_rate:g} that was asked for: its schedule was stepped {optimizer.schedule_steps or 0} times in "
@@ -57,14 +66,16 @@ def _used_up(seen: Observation) -> Finding | None:
     """A rate of zero, soon and to stay: nothing can be learnt with it."""
     rates = [step.learning_rate for step in seen.steps]
     known = reading.finite(rates)
-    if len(known) < 20 or len(known) < len(rates) or reading.script_learns(seen):
+    if len(known) < 20 or len(known) < len(rates):
         return None
     highest = max(known)
     zero = next((number for number in range(len(known)) if max(known[number:]) <= 1e-6 * highest), len(known))
-    if zero == 0 or zero > len(known) // 4:
+    # What goes on for so long at a rate of zero was meant to learn, whatever it has learnt before.
+    long = len(known) - zero >= max(_AT_ZERO, len(known) // 3)
+    if zero == 0 or not (long or (zero <= len(known) // 4 and not reading.script_learns(seen))):
         return None
     return Finding(
-        message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up before the model has learnt anything.",
+        message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up, and nothing is learnt any more.",
         remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
         site=_schedule_site(seen, "max_steps", "lr_scheduler_type"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *reading.own_losses(seen)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import ClassVar
 
@@ -59,11 +60,11 @@ class RateTooLow(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""
-        if reading.script_learns(seen) and reading.probe_pairs(seen):
-            return None
         starved = schedules.finding(seen)
         if starved is not None:
             return starved
+        if reading.script_learns(seen) and reading.probe_pairs(seen):
+            return None
         _can_be_judged(seen)
         better = reading.better_larger_rate(seen)
         if better is None:
@@ -118,7 +119,9 @@ class GradientsNotZeroed(Check):
         wiped = self._wiped(seen)
         if wiped is not None:
             return wiped
-        later = [(before, step) for before, step in zip(seen.steps, seen.steps[1:], strict=False) if step.gradients_before is not None]
+        # Once the numbers have run away, nothing can be held against anything.
+        later = [(before, step) for before, step in zip(seen.steps, seen.steps[1:], strict=False)
+                 if step.gradients_before is not None and math.isfinite(step.gradients_before)]
         if len(later) < 3:
             raise NotJudged("fewer than three steps whose gradients were measured")
         if not all(self._carried(before, step) for before, step in later):

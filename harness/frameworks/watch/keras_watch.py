@@ -37,6 +37,7 @@ class KerasWatcher:
         self.keras: Any = None
         self.weighted = False
         self.patience, self.relations = Patience(session), Relations()
+        session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self._settled = False
         self._unwatched = 0
         self.fitting = 0

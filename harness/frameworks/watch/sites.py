@@ -6,6 +6,7 @@ import ast
 import linecache
 import sys
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -117,6 +118,11 @@ def site(place: Place | None) -> Site | None:
     if place is None:
         return None
     return Site(file=place[0], line=place[1], source=linecache.getline(place[0], place[1]).strip(), function=place[2])
+
+
+def kept(stack: Iterable[Place]) -> Site | None:
+    """Of own frames, innermost first, the first that keeps what was made: a helper's `return` only hands it on."""
+    return next((found for place in stack if (found := site(place)) is not None and not found.source.startswith("return ")), None)
 
 
 def keywords(place: Place | None) -> dict[str, Place]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
 from harness.frameworks.watch import tensors, torch_relations, trees
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, kept, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -43,6 +44,7 @@ class Evaluations:
         session = self._watch.session
         session.when_imported("evaluate.module", self._hook_evaluate)
         session.when_imported("sklearn.metrics", self._hook_sklearn)
+        session.when_imported("numpy", lambda module: session.patches.replace(module, "corrcoef", self._wrap_correlation))
 
     @property
     def over(self) -> bool:
@@ -84,6 +86,8 @@ class Evaluations:
         self._count(call)
         if held_out:
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
+            if call.loader is not None and watch.relations.loader is None:
+                watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
         watch.decisions.offered(watch.losses.output_of([call]))
 
     def _held_out(self, call: RootCall) -> bool:
@@ -147,6 +151,17 @@ class Evaluations:
         for name in _SCORES:
             if hasattr(module, name):
                 self._watch.session.patches.replace(module, name, self._wrap_score)
+
+    def _wrap_correlation(self, original: Any) -> Any:
+        session = self._watch.session
+
+        @functools.wraps(original)
+        def corrcoef(x: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if session.active and y is not None and not self._inside:
+                session.compared(x, y)
+            return original(x, y, *args, **kwargs)
+
+        return corrcoef
 
     def _wrap_compute(self, original: Any) -> Any:
         def compute(metric: Any, *args: Any, **kwargs: Any) -> Any:

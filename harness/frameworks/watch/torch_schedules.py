@@ -75,7 +75,7 @@ class Schedules:
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
         if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
             facts.asked_rate, facts.taken, facts.schedule_steps = asked, self._watch.steps.steps, self._stepped
-            facts.climb = _climb(self._watch.torch, schedule, 0.5 * asked)
+            facts.climb, facts.climb_peak = _climb(self._watch.torch, schedule, 0.5 * asked)
 
     def _planned(self, schedule: Any) -> None:
         """What a schedule that knows the length of the training makes of the rate in that time."""
@@ -86,14 +86,17 @@ class Schedules:
             self._watch.seen.optimizer.planned_peak = max(float(shape(step)) for step in range(0, total, max(1, total // 1000)))
 
 
-def _climb(torch: Any, schedule: Any, rate: float) -> int:
-    """After how many further steps a schedule first gives a rate: followed on a copy, whose optimizer holds nothing."""
+def _climb(torch: Any, schedule: Any, rate: float) -> tuple[int, float]:
+    """After how many further steps a schedule first gives a rate, and its highest until then: followed on a copy, whose optimizer holds
+    nothing."""
     held = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     held.param_groups = [{**group, "params": []} for group in schedule.optimizer.param_groups]
     with warnings.catch_warnings(action="ignore"):
         followed = copy.deepcopy(schedule, {id(schedule.optimizer): held})
+        peak = 0.0
         for number in range(_FOLLOWED):
-            if held.param_groups[0]["lr"] >= rate:
-                return number
+            peak = max(peak, float(held.param_groups[0]["lr"]))
+            if peak >= rate:
+                return number, peak
             followed.step()
-    return _FOLLOWED
+    return _FOLLOWED, peak

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 3000
 _MODELS = 64
+_DERIVATIVES = 200
 _CLONED_BYTES = 256 << 20
 
 
@@ -136,6 +137,7 @@ class Tape:
         self.carried = 0
         self._links: tuple[list[Any], list[Any]] = ([], [])  # made of old numbers before and since the last backward pass
         self._linked = False
+        self._derivatives: dict[int, tuple[Any, Place | None]] = {}
 
     # The mode on torch's stack
 
@@ -215,12 +217,33 @@ class Tape:
             self._watch.session.site("freeze")
         if not self._torch.is_grad_enabled():
             return
+        if self._derivatives:
+            self._enters(args, result)
         if self._needs_gradient(result, made=True):
             if self._scalars:
                 self._goes_on(args, result)
             self._add(Entry(function, args, kwargs, result, place=self._watch.session.sites.place()))
         elif torch_inside.cuts(self._torch, function, args, result):
             self.cuts = [*self.cuts[-7:], self._watch.session.sites.place()]
+
+    def derivative(self, inputs: Any, found: Any) -> None:
+        """Derivatives by what goes into a model were taken without a graph of their own: nothing learns from them."""
+        is_tensor = self._torch.is_tensor
+        by = [inputs] if is_tensor(inputs) else list(inputs)
+        if self.on and len(self._derivatives) < _DERIVATIVES and not any(isinstance(one, self._torch.nn.Parameter) for one in by):
+            place = self._watch.session.sites.place()
+            self._derivatives |= {id(one): (one, place) for one in found if is_tensor(one)}
+
+    def _enters(self, args: Any, result: Any) -> None:
+        """Follow derivatives into what is made of them: where that meets what learns, a part of the loss has lost its gradient."""
+        given = [arg for arg in args if self._torch.is_tensor(arg)]
+        place = next((self._derivatives[id(arg)][1] for arg in given if id(arg) in self._derivatives), None)
+        if place is None:
+            return
+        if any(arg.grad_fn is not None for arg in given):
+            self._watch.session.site("derivative", site(place))
+        elif self._torch.is_tensor(result) and len(self._derivatives) < _DERIVATIVES:
+            self._derivatives[id(result)] = (result, place)
 
     def _goes_on(self, args: Any, result: Any) -> None:
         """The script goes on with a number of before the last backward pass. Where that came out of such a one itself, a chain grows."""
@@ -272,7 +295,7 @@ class Tape:
         if self._links[1]:
             self._links = (self._links[1][-8:], [])
         self._linked = False
-        self._entries, self._models, self.overflown, self.cuts = [], 0, False, []
+        self._entries, self._models, self.overflown, self.cuts, self._derivatives = [], 0, False, [], {}
 
     def difference(self) -> tuple[Any, Any, Place | None] | None:
         """The last subtraction of tensors of which one has a gradient: prediction, target, and where it is written."""

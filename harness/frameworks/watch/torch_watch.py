@@ -61,6 +61,7 @@ class TorchWatcher:
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.relations = Relations()
+        self.session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules = Schedules(self)
         for part in (self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls,
