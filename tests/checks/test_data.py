@@ -224,6 +224,16 @@ def test_sorted_rows() -> None:
     assert "shuffle=True" in found.remedy
 
 
+def test_a_buffer_that_is_too_small() -> None:
+    seen = unshuffled()
+    loader = seen.loaders[0]
+    loader.label_runs, loader.label_counts = 0.82, {str(label): 100 for label in range(6)}
+    seen.steps = steps([0.5] * 60, [[0, 1] * 8] * 60)  # two of six classes in every batch
+    assert judge("D107", seen) == "found"
+    seen.steps = steps([0.5] * 60, [[0, 1, 2, 3, 4] * 3] * 60)
+    assert judge("D107", seen) == "clean"
+
+
 def test_a_sorted_stream() -> None:
     seen = unshuffled()
     loader = seen.loaders[0]

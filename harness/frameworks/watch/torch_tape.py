@@ -240,7 +240,7 @@ class Tape:
         place = next((self._derivatives[id(arg)][1] for arg in given if id(arg) in self._derivatives), None)
         if place is None:
             return
-        if any(arg.grad_fn is not None for arg in given):
+        if any(arg.grad_fn is not None and id(arg) not in self._derivatives for arg in given):
             self._watch.session.site("derivative", site(place))
         elif self._torch.is_tensor(result) and len(self._derivatives) < _DERIVATIVES:
             self._derivatives[id(result)] = (result, place)

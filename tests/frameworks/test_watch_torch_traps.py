@@ -1,0 +1,149 @@
+"""Quiet traps of PyTorch: weights that are put back and are not, dropout that is not told of the mode, scores of another order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from tests.frameworks.watching import HEAD, LOOP, watch
+
+KEEP = HEAD + """
+import copy
+best = None
+for epoch in range(4):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    if epoch == 1:
+        best = TAKEN
+LOADED
+"""
+DROP = HEAD.replace("self.drop(torch.relu(self.a(x)))", "DROPPED(torch.relu(self.a(x)))") + LOOP
+SCORED = """
+import numpy as np
+import torch
+import torch.nn as nn
+from sklearn.metrics import r2_score
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+X = torch.randn(1200, 6)
+y = X[:, 0] - X[:, 1] + 0.1 * torch.randn(1200)
+def loader(rows, shuffle):
+    return DataLoader(TensorDataset(X[rows], y[rows]), batch_size=50, shuffle=shuffle)
+train = loader(slice(0, 800), True)
+held = loader(slice(800, 1200), SHUFFLE)
+model = nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 1))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for epoch in range(12):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(xb).squeeze(1), yb).backward()
+        optimizer.step()
+    with torch.no_grad():
+        answers = np.concatenate([10 + 3 * model(xb).squeeze(1).numpy() for xb, _ in held])
+    score = r2_score(10 + 3 * y[800:].numpy(), answers)
+"""
+SLOPE = """
+import torch
+import torch.nn as nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 1))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for step in range(60):
+    t = torch.rand(32, 1).requires_grad_()
+    u = model(t)
+    slope = torch.autograd.grad(u.sum(), t, GRAPH)[0]
+    loss = LOSS
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TARGET = HEAD + """
+import copy
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.online = nn.Sequential(nn.Linear(10, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 8))
+        self.predict = nn.Linear(8, 8)
+        self.target = copy.deepcopy(self.online)
+        self.target.requires_grad_(False)
+    def forward(self, x):
+        online = self.predict(self.online(x + 0.1 * torch.randn_like(x)))
+        with torch.no_grad():
+            target = self.target(x + 0.1 * torch.randn_like(x))
+        return 2 - 2 * F.cosine_similarity(online, target).mean()
+pair = Pair()
+optimizer = torch.optim.Adam([weight for weight in pair.parameters() if weight.requires_grad], 1e-2)
+for epoch in range(3):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        pair(xb).backward()
+        optimizer.step()
+        with torch.no_grad():
+            for slow, fast in zip(pair.target.parameters(), pair.online.parameters()):
+                slow.mul_(0.95).add_(0.05 * fast)
+"""
+
+
+def found(seen: Observation) -> list[str]:
+    return [result.code for result in walk(seen) if result.state == "found"]
+
+
+@pytest.mark.parametrize(("taken", "loaded", "how"), [
+    ("model.state_dict().copy()", "model.load_state_dict(best)", "itself"),
+    ("copy.deepcopy(model.state_dict())", "model.load_state_dict(best)", None),
+    ("{'epoch': 1, 'model': copy.deepcopy(model.state_dict())}", "model.load_state_dict(best, strict=False)", "nothing"),
+    ("copy.deepcopy(model.a.state_dict(prefix='a.'))", "model.load_state_dict(best, strict=False)", None),
+    ("model.state_dict()", "Net().load_state_dict(best)", None)])
+def test_weights_that_are_put_back(tmp_path: Path, taken: str, loaded: str, how: str | None) -> None:
+    seen = watch(tmp_path, KEEP.replace("TAKEN", taken).replace("LOADED", loaded), onward_seconds=20.0)
+    assert (seen.restored.how if seen.restored is not None else None) == how
+    assert found(seen) == (["A702"] if how else [])
+    if seen.restored is not None and seen.restored.site is not None:
+        assert seen.restored.site.source == (f"best = {taken}" if how == "itself" else loaded)
+
+
+@pytest.mark.parametrize(("dropped", "fault"), [
+    ("(lambda h: F.dropout(h, 0.3))", True), ("(lambda h: F.dropout(h, 0.3, self.training))", False),
+    ("(lambda h: F.dropout(h, p=0.3, training=True))", False), ("self.drop", False)])
+def test_dropout_that_is_not_told_of_the_mode(tmp_path: Path, dropped: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, DROP.replace("DROPPED", dropped))
+    assert (found(seen) == ["E502"]) is fault, found(seen)
+    assert (seen.evaluation.dropped is not None) is fault
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_a_score_that_contradicts_its_answers(tmp_path: Path, *, shuffle: bool) -> None:
+    seen = watch(tmp_path, SCORED.replace("SHUFFLE", str(shuffle)), seconds=60, onward_seconds=30.0)
+    relation = seen.evaluation.relation
+    assert relation is not None
+    assert relation.held > 0.9
+    assert relation.compared is not None
+    assert (found(seen) == ["E505"]) is shuffle, (found(seen), relation)
+    if shuffle:
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source.startswith("held = loader(")
+
+
+@pytest.mark.parametrize(("graph", "loss", "fault"), [
+    ("retain_graph=True", "((slope + u) ** 2).mean() + (u[0] - 1).pow(2).sum()", True),
+    ("create_graph=True", "((slope + u) ** 2).mean() + (u[0] - 1).pow(2).sum()", False),
+    ("retain_graph=True", "((model(t + 0.1 * slope.sign()) - 1) ** 2).mean()", False)])
+def test_a_derivative_without_a_graph(tmp_path: Path, graph: str, loss: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, SLOPE.replace("GRAPH", graph).replace("LOSS", loss), steps=40)
+    assert (found(seen) == ["G302"]) is fault, found(seen)
+    if fault:
+        assert seen.sites["derivative"].source.startswith("slope = ")
+
+
+def test_a_target_that_follows_by_hand_is_not_frozen(tmp_path: Path) -> None:
+    seen = watch(tmp_path, TARGET)
+    assert len(seen.steps) >= 24
+    assert found(seen) == []
