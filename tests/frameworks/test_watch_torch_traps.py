@@ -147,3 +147,23 @@ def test_a_target_that_follows_by_hand_is_not_frozen(tmp_path: Path) -> None:
     seen = watch(tmp_path, TARGET)
     assert len(seen.steps) >= 24
     assert found(seen) == []
+
+
+@pytest.mark.parametrize(("mode", "fault"), [("body.eval()", False), ("body.train()", True)])
+def test_a_part_that_is_in_a_mode_of_its_own(tmp_path: Path, mode: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, HEAD + f"""
+body = nn.Sequential(nn.Linear(10, 32, bias=False), nn.BatchNorm1d(32, affine=False), nn.ReLU())
+body.requires_grad_(False)
+head = nn.Linear(32, 2)
+whole = nn.Sequential(body, head)
+{mode}
+optimizer = torch.optim.Adam(head.parameters(), 1e-2)
+for epoch in range(4):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(whole(xb), yb).backward()
+        optimizer.step()
+    with torch.no_grad():
+        right = sum((whole(xb).argmax(1) == yb).sum().item() for xb, yb in test)
+""")
+    assert (found(seen) == ["E502"]) is fault, found(seen)

@@ -79,8 +79,9 @@ class Evaluations:
                 watch.seen.sites.setdefault("evaluation", self._seen.site)
         self._seen.forwards += 1
         self._seen.with_gradients += call.grad
-        self._seen.in_training_mode += bool(call.training and stochastic and held_out)
-        self._training_mode = self._training_mode or (call.training and stochastic)
+        trains = call.training and stochastic and _draws(call.module)
+        self._seen.in_training_mode += bool(trains and held_out)
+        self._training_mode = self._training_mode or trains
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
         self._count(call)
@@ -215,6 +216,13 @@ class Evaluations:
     def finish(self) -> None:
         """The last evaluation."""
         self._flush()
+
+
+def _draws(model: Any) -> bool:
+    """Whether dropout or batch normalisation is active in a model: a part of it may be in another mode than the whole."""
+    found = [module for module in model.modules() if "BatchNorm" in type(module).__name__ or (
+        "Dropout" in type(module).__name__ and getattr(module, "p", 0))]
+    return not found or any(module.training for module in found)
 
 
 def _inputs(call: RootCall) -> tuple[Any, ...]:
