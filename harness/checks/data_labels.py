@@ -257,7 +257,8 @@ class UninformativeLabels(Check):
             remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=(reading.place(seen, "getitem.labels") if seen.framework in reading.KERAS else None) or (loader.site if loader else None),
+            site=(reading.place(seen, "getitem.labels") if seen.framework in reading.KERAS else None) or (loader.site if loader else None)
+            or reading.place(seen, "forward", "fit"),
             evidence=evidence)
 
     @staticmethod

@@ -221,7 +221,7 @@ class Evaluations:
 def _draws(model: Any) -> bool:
     """Whether dropout or batch normalisation is active in a model: a part of it may be in another mode than the whole."""
     found = [module for module in model.modules() if "BatchNorm" in type(module).__name__ or (
-        "Dropout" in type(module).__name__ and getattr(module, "p", 0))]
+        "Dropout" in type(module).__name__ and bool(getattr(module, "p", 0)))]
     return not found or any(module.training for module in found)
 
 
