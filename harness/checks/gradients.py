@@ -234,7 +234,7 @@ class FrozenWeights(Check):
         head = [p for p in model.parameters if p.name.rpartition(".")[0] == model.parameters[-1].name.rpartition(".")[0]]
         fresh = model.fresh_head is True or (model.fresh_head is None and model.pretrained is False)
         if seen.framework == "torch" and trainable and fresh and not model.tied and head and not any(p.trainable for p in head) and all(
-                p.used is not False for p in head):
+                p.used is not False and p.recorded is not False for p in head):
             return Finding(message=f"The last layer ({head[0].name}) was drawn at random and is frozen, so it stays random.",
                            remedy=self._thaw(seen, "it"), site=reading.place(seen, "freeze", "model"), evidence=[_names(head)])
         return None

@@ -153,7 +153,7 @@ class ParameterFacts(Facts):
     """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
 
     `group`: number of its parameter group in the optimizer. `update_ratio`: norm of the first step's change / norm of the weight before.
-    `used`: its module's forward ran in the training forward.
+    `used`: its module's forward ran in the training forward; `recorded`: with gradients on.
     """
 
     name: str
@@ -165,6 +165,7 @@ class ParameterFacts(Facts):
     update_ratio: float | None = None
     moved: bool | None = None
     used: bool | None = None
+    recorded: bool | None = None
     bad: bool = False
 
 

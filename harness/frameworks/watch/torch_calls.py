@@ -38,7 +38,9 @@ class Calls:
         self.inside = False
         self._evaluates = False
         self.ran: set[int] | None = set()
-        self._built: dict[int, tuple[Any, Place | None]] = {}
+        self.recorded: set[int] = set()  # of these, with gradients on
+        self._built: dict[int, tuple[Any, Place | None, int]] = {}
+        self.count = 0  # of the modules that were built so far
         self._has_weights: dict[int, tuple[Any, bool]] = {}
 
     def attach(self) -> None:
@@ -72,16 +74,22 @@ class Calls:
 
     def _remember(self, module: Any) -> None:
         if id(module) not in self._built or self._built[id(module)][0]() is not module:
-            self._built[id(module)] = (weakref.ref(module), self._watch.session.sites.place(skip=module))
+            self.count += 1
+            self._built[id(module)] = (weakref.ref(module), self._watch.session.sites.place(skip=module), self.count)
 
     def place_of(self, module: Any) -> Place | None:
         """Where a module was built."""
         known = self._built.get(id(module))
         return known[1] if known and known[0]() is module else None
 
+    def built_after(self, module: Any, count: int) -> bool:
+        """Whether a module was built when there were so many already."""
+        known = self._built.get(id(module))
+        return known is not None and known[0]() is module and known[2] > count
+
     def all_built(self) -> list[Any]:
         """The modules that were built since watching began and still live, oldest first."""
-        return [module for ref, _ in self._built.values() if (module := ref()) is not None]
+        return [module for ref, *_ in self._built.values() if (module := ref()) is not None]
 
     def is_model(self, module: Any) -> bool:
         """Whether a module has weights; losses, activations and the like have none and are looked through."""
@@ -127,9 +135,11 @@ class Calls:
         return dropout
 
     def _note(self, module: Any) -> None:
-        """A module runs; without gradients it takes no part in training."""
-        if self.ran is not None and self._watch.torch.is_grad_enabled():
+        """A module runs, with gradients on or off."""
+        if self.ran is not None:
             self.ran.add(id(module))
+            if self._watch.torch.is_grad_enabled():
+                self.recorded.add(id(module))
 
     def _root(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
         watch = self._watch

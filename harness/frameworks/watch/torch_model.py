@@ -299,8 +299,7 @@ class Models:
         own = {id(weight) for _, weight in named}
         if known is not None and self.model is None:
             named = [(f"weight {number}", weight) for number, weight in enumerate(known.weights())]
-        ran = self._watch.calls.ran or set()
-        owners = {id(weight): id(module) in ran for part in self._parts for module in part.modules()
+        owners = {id(weight): id(module) for part in self._parts for module in part.modules()
                   for weight in module._parameters.values() if weight is not None}
         came = {facts.name: facts for facts in seen.parameters if facts.gradient_norm is not None}
         seen.parameters = [self._facts_of(name, weight, held, owners.get(id(weight))) for name, weight in named[:_PARAMETERS]]
@@ -315,8 +314,10 @@ class Models:
             self._watch.seen.optimizer.foreign = sum(
                 id(weight) not in trained and (self._reached is None or id(weight) not in self._reached) for weight in mine)
 
-    def _facts_of(self, name: str, weight: Any, held: dict[int, int] | None, ran: bool | None) -> ParameterFacts:
-        facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad),
+    def _facts_of(self, name: str, weight: Any, held: dict[int, int] | None, owner: int | None) -> ParameterFacts:
+        calls = self._watch.calls
+        ran, recorded = (None, None) if owner is None else (owner in (calls.ran or ()), owner in calls.recorded)
+        facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad), recorded=recorded,
                                in_optimizer=None if held is None else id(weight) in held, group=(held or {}).get(id(weight)))
         if weight.grad is not None:
             gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad

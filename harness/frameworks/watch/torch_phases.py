@@ -67,9 +67,10 @@ class Phases:
                                                 left=left[:_NAMES], lacking=len(left), site=self._made_anew(known) or site(known.place))
 
     def _made_anew(self, known: Optimizer) -> Site | None:
-        """Where the model that is trained now was put in the place of another; None where a helper built it, which says nothing of that."""
+        """Where a model was put in the place of the optimizer's own; None where a helper built it, which says nothing of that."""
         held = {id(weight) for weight in known.weights()}
-        new = [module for module in self._modules if not any(id(weight) in held for weight in module.parameters())]
+        new = [module for module in self._modules if self._watch.calls.built_after(module, known.modules)
+               and not any(id(weight) in held for weight in module.parameters())]
         places = (site(self._watch.calls.place_of(module)) for module in new)
         return next((place for place in places if place is not None and not place.source.startswith("return")), None)
 

@@ -23,10 +23,12 @@ _UNSTEPPED = 400
 
 @dataclass
 class Optimizer:
-    """An optimizer of the script. `zeroed`: smallest norm of its gradients at the start of a backward pass since its last step."""
+    """An optimizer of the script. `modules`: how many were built before it; `zeroed`: smallest norm of its gradients at the start of a
+    backward pass since its last step."""
 
     optimizer: Any
     place: Place | None
+    modules: int = 0
     steps: int = 0
     backwards: int = 0
     zeroed: Any = None
@@ -94,7 +96,7 @@ class Steps:
 
     def _built(self, optimizer: Any) -> None:
         place = self._watch.session.sites.place(skip=optimizer)
-        self._optimizers[id(optimizer)] = Optimizer(optimizer, place)
+        self._optimizers[id(optimizer)] = Optimizer(optimizer, place, modules=self._watch.calls.count)
         self._watch.session.site("optimizer", site(place))
 
     def _wrap_zero(self, original: Any) -> Any:
