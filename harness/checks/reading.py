@@ -16,6 +16,7 @@ from harness.checks.tensor_facts import Site
 ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)
 KERAS = ("tf_keras", "keras")
 _FAR = 3.0  # norm of a change / norm before: a healthy training may well replace small first weights, but not by several times their size
+_LONG = 30  # steps after which a training that still guesses, where a smaller rate has learned, is not merely at its start
 _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
                  "what an earlier one did.")
 
@@ -224,7 +225,7 @@ def better_larger_rate(seen: Observation) -> tuple[CurveFacts, CurveFacts] | Non
 
 def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts] | None:
     pairs = probe_pairs(seen)
-    if any(learned(own) for own, _ in pairs):
+    if any(learned(own) for own, _ in pairs) and not (smaller and _beaten(seen)):
         return None  # it learns somewhere at its own rate
     for own, others in pairs:
         if not failed(own, chance(seen)) and not (smaller and (_outdone(own, others) or _overshot(seen, own, others))):
@@ -242,6 +243,18 @@ def _ends_below(other: CurveFacts, own: CurveFacts) -> bool:
     if other.final_loss is not None and own.final_loss is not None and math.isfinite(own.final_loss):
         return other.final_loss < 0.7 * own.final_loss
     return start_and_end(other.losses)[1] < 0.7 * start_and_end(own.losses)[1]
+
+
+def _beaten(seen: Observation) -> bool:
+    """Whether own rate stays where a guess is over batches that a smaller one takes to half the loss.
+
+    A rate that ruins a pretrained model may still fit one batch for a few steps before it does, so that says nothing against it.
+    """
+    own = seen.probes.train
+    if own is None or len(own.losses) < _LONG or own.final_loss is None or not failed(own, chance(seen)):
+        return False
+    return any(other.learning_rate < own.learning_rate and learned(other) and (other.final_loss or math.inf) < 0.5 * own.final_loss
+               for other in seen.probes.train_scaled)
 
 
 def _outdone(own: CurveFacts, others: list[CurveFacts]) -> bool:

@@ -56,3 +56,15 @@ def test_a_loss_that_moves_beside_weights_that_do_not(displacement: float, found
     seen.probes.train = CurveFacts(learning_rate=1e-6, losses=[1.2] * 40, start_loss=1.31, final_loss=1.19)
     seen.probes.train_scaled = [CurveFacts(learning_rate=1e-2, losses=[1.3, *[0.4] * 40], start_loss=1.31, final_loss=0.4)]
     assert (judge("S402", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("length", "other", "found"), [(46, 0.45, True), (46, 0.6, False), (20, 0.45, False)])
+def test_one_batch_that_was_fitted_does_not_excuse_a_rate_that_fails_over_batches(length: int, other: float, found: bool) -> None:
+    seen = healthy()
+    seen.classes = 3
+    seen.steps = steps([1.1] * 48)
+    seen.probes.overfit = curve(1.06, 0.28, rate=1e-3)
+    seen.probes.overfit_scaled = []
+    seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.06, *[1.1] * (length - 1)], start_loss=1.1, final_loss=1.1)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=5e-5, losses=[1.06, *[other] * (length - 1)], start_loss=1.1, final_loss=other)]
+    assert (judge("S401", seen) == "found") is found
