@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from harness import paths
 from harness.catalog import load
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before PyTorch is loaded, as `harness.process.environment` does for scripts
 
 TOML = """\
 format = 1

@@ -64,7 +64,7 @@ def test_one_batch_that_was_fitted_does_not_excuse_a_rate_that_fails_over_batche
     seen.classes = 3
     seen.steps = steps([1.1] * 48)
     seen.probes.overfit = curve(1.06, 0.28, rate=1e-3)
-    seen.probes.overfit_scaled = []
+    seen.probes.overfit_scaled = [curve(1.06, 0.6, rate=1e-4)]
     seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.06, *[1.1] * (length - 1)], start_loss=1.1, final_loss=1.1)
     seen.probes.train_scaled = [CurveFacts(learning_rate=5e-5, losses=[1.06, *[other] * (length - 1)], start_loss=1.1, final_loss=other)]
     assert (judge("S401", seen) == "found") is found
