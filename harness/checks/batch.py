@@ -176,7 +176,7 @@ class AttentionMask(Check):
             message=f"A recurrent layer reads the padding as text: rows of at most {padding.longest} tokens are filled up to "
                     f"{padding.width}, and after all that filler every row ends in the same state.",
             remedy=remedy,
-            site=padding.site or reading.place(seen, "forward", "model", "fit"),
+            site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
             evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
                       f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
 

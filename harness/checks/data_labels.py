@@ -82,7 +82,7 @@ class ConstantLabels(Check):
                                    "from.",
                            remedy=f"Look at how the labels are made; {ignored[0]} is for padding and for tokens that are not to be "
                                   "predicted.",
-                           site=raised.made_by(seen, *raised.LABELS) or calls[0].site,
+                           site=reading.place(seen, "collator.labels") or raised.made_by(seen, *raised.LABELS) or calls[0].site,
                            evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
         tokens = self._one_token(seen)
         if tokens is not None:
@@ -257,7 +257,8 @@ class UninformativeLabels(Check):
             remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=(reading.place(seen, "getitem.labels") if seen.framework in reading.KERAS else None) or (loader.site if loader else None)
+            site=reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
+            or (loader.site if loader else None)
             or reading.place(seen, "forward", "fit"),
             evidence=evidence)
 

@@ -45,7 +45,7 @@ class InputMatters(Check):
             remedy="Follow the input through forward(), printing `x.std(0).max()` after each line: where it becomes 0 the input is lost (a "
                    "variable that is overwritten, a softmax or norm over an axis of size 1, a factor that is 0, the wrong variable "
                    "returned).",
-            site=reading.place(seen, "output", "model"), evidence=evidence)
+            site=reading.place(seen, "lost", "output", "model"), evidence=evidence)
 
 
 # Rounding, and the ranges that quantised layers measure over a whole batch, stay far below this share of the rows' distance.

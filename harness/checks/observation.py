@@ -265,6 +265,7 @@ class OptimizerFacts(Facts):
 class LaterFacts(Facts):
     """A training after the watched one, from `step` (1-based) of its optimizer on: weights that this `held` of the models that are trained,
     `foreign` ones that get no gradient any more, and those `lacking` from it although they get gradients: how many, and the names of some.
+    `thawed`: these were frozen when the optimizer took its first step.
     """
 
     step: int
@@ -272,6 +273,7 @@ class LaterFacts(Facts):
     foreign: int
     lacking: int
     left: list[str]
+    thawed: bool = False
     site: Site | None = None
 
 

@@ -60,5 +60,6 @@ class TwoPasses(Check):
             message="Predictions and labels do not come in one order: held against the labels that came with them, the answers "
                     f"{what.format(relation.held, relation.rows)}; what the script compares gives {result}.",
             remedy="Do not shuffle what is evaluated, `DataLoader(..., shuffle=False)`, or take both out of one pass: "
-                   "`for x, y in loader: labels.append(y); predictions.append(model(x))`.",
+                   "`for x, y in loader: labels.append(y); predictions.append(model(x))`. A Trainer's `group_by_length` moves rows as "
+                   "well; `predict()` gives their labels back in the order of its predictions, as `label_ids`.",
             site=relation.loader or relation.place, evidence=[f"the comparison: `{relation.place.source}`"] if relation.place else [])

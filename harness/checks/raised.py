@@ -119,6 +119,9 @@ def site_of(seen: Observation, error: ExceptionFacts, loader: LoaderFacts | None
     """
     ran = error.site is not None and re.search(r"\.(train|fit|evaluate|predict)\(", error.site.source) is not None
     if error.site is None or ran:
+        made = reading.place(seen, "collator.made") if has_frame(error, r"data_collator\.py") else None
+        if made is not None:
+            return made
         handed = loader.site if loader is not None and loader.site is not None else reading.place(seen, "trainer")
         if handed is not None:
             return handed

@@ -16,6 +16,8 @@ from harness.checks.tensor_facts import Site
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",
            "G307", "G308", "S403", "S404", "S405")
+# Keras says so: of an optimizer that has met a model, and meets another.
+_OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -209,11 +211,19 @@ class OtherWeights(Check):
     code: ClassVar[str] = "S405"
     stage: ClassVar[Stage] = "step"
     requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G304", "S403", "S404")
+    messages: ClassVar[tuple[str, ...]] = _OTHER_WEIGHTS
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges what the optimizer holds, and that the weights it lacks get gradients and do not move."""
         if seen.later is not None:
             return self._later(seen, seen.later)
+        error = reading.matching(seen, *_OTHER_WEIGHTS)
+        if error is not None:
+            return Finding(message="The optimizer was built for the weights of another model, and is given to this one.",
+                           remedy="Make a new optimizer for every model: put it where the model is made, or give `compile()` its name and "
+                                  "not the object.",
+                           site=reading.place(seen, "optimizer") or error.site,
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}"])
         optimizer, model = seen.optimizer, seen.model
         if optimizer is None or model is None or optimizer.held is None:
             raise NotJudged("what the optimizer holds was not seen")
@@ -240,6 +250,14 @@ class OtherWeights(Check):
     @staticmethod
     def _later(seen: Observation, later: LaterFacts) -> Finding:
         """A later training, of another model or after new layers, goes on with an optimizer from before."""
+        if later.thawed:
+            return Finding(message=f"{later.lacking} weights were set free before step {later.step} of an optimizer that was made without "
+                                   "them: they get gradients, and nothing moves them.",
+                           remedy="Give the optimizer all weights and freeze them afterwards (a Trainer takes those that are trainable "
+                                  "when `train()` begins, so freeze in `on_train_begin`), or hand them over where they are set free: "
+                                  "`optimizer.add_param_group({\"params\": ...})`.",
+                           site=later.site or reading.place(seen, "optimizer", "step"),
+                           evidence=[f"With gradients that nobody uses: {', '.join(later.left)}"])
         since = f"From its step {later.step} on, the optimizer" if later.step > 1 else "In a later training, the optimizer"
         holds = f"only {later.held} weights" if later.held else "no weight"
         return Finding(message=f"{since} holds {holds} of the model that is trained then, and {later.foreign} that get no gradient any "

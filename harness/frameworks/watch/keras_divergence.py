@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -28,18 +29,21 @@ def parts(target: Any, outputs: list[Any], data: Any) -> dict[str, Any]:
     given = [tensor for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor) and tensor.dtype.is_floating and tensor.shape.rank]
     for output in outputs:
         coded = [tensor for tensor in tf.nest.flatten(output) if tf.is_tensor(tensor) and tensor.shape.rank == 2]
-        if len(coded) < 2 or coded[0].shape[1] != coded[1].shape[1]:
+        pair = next(((first, second) for first, second in itertools.pairwise(coded) if first.shape[1] == second.shape[1]), None)
+        if pair is None:
             continue
-        mean, spread = coded[:2]
-        made = [tensor for other in outputs if other is not output for tensor in tf.nest.flatten(other)]
+        mean, spread = pair
+        rest = [tensor for tensor in tf.nest.flatten(output) if tensor is not mean and tensor is not spread]
+        made = [*rest, *(tensor for other in outputs if other is not output for tensor in tf.nest.flatten(other))]
         for tensor in reversed(made):
             whole = next((one for one in given if tf.is_tensor(tensor) and one.shape.as_list() == tensor.shape.as_list()), None)
             if whole is None:
                 continue
-            pulls = tf.gradients(target, [mean, spread], stop_gradients=[*coded[2:], *made])
+            # Keras' cross entropy goes back to what the sigmoid was given.
+            before = [one.op.inputs[0] for one in made if tf.is_tensor(one) and one.op.type == "Sigmoid"]
+            pulls = tf.gradients(target, [mean, spread], stop_gradients=[*made, *before])
             made_of, back = tensor, tf.gradients(target, [tensor])[0]
             if back is None and tensor.op.type == "Sigmoid":
-                # Keras' cross entropy goes back to what the sigmoid was given.
                 made_of = tensor.op.inputs[0]
                 back = tf.gradients(target, [made_of])[0]
             if back is not None and all(pull is not None for pull in pulls):

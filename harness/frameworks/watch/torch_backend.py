@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,8 +146,12 @@ class TorchBackend(Backend[Step]):
                 facts.input_matters = _differ(plain, rolled)
         self._start.put()
 
-    def neighbours(self, replay: Replay, sites: Sites, facts: ProbeFacts) -> None:
-        """What rows of a batch do to each other, and padding to them, with the first weights in evaluation mode."""
+    def neighbours(self, replay: Replay, sites: Sites, facts: ProbeFacts, delivered: int | None,
+                   built: Callable[[Any], Place | None]) -> None:
+        """What rows of a batch do to each other, and padding to them, with the first weights in evaluation mode.
+
+        `delivered`: rows in a batch of the loader; `built`: where a module was.
+        """
         self._start.put()
 
         def outputs(change: Change | None) -> list[Any]:
@@ -156,9 +160,15 @@ class TorchBackend(Backend[Step]):
         with self._evaluating():
             facts.padding = torch_rows.padding(self._torch, replay, sites, outputs)
             if facts.repeat_differs is False:
-                facts.rows = torch_rows.influence(replay, outputs)
+                facts.rows = torch_rows.influence(replay, outputs, delivered)
             if facts.rows is not None and neighbours.suspect(facts.rows):
-                torch_rows.mixing(self._torch, replay, sites, facts.rows)
+                torch_rows.mixing(self._torch, replay, sites, facts.rows, built)
+
+    def lost(self, replay: Replay, sites: Sites) -> Place | None:
+        """Where the last trace of the input is lost on its way to the output."""
+        self._start.put()
+        with self._evaluating():
+            return torch_rows.lost(self._torch, replay, sites)
 
     def _outputs(self, replay: Replay, change: Change | None = None, seed: int = 0) -> list[Any]:
         self._torch.manual_seed(seed)

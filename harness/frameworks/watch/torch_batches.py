@@ -141,6 +141,9 @@ def places(session: WatchSession, **functions: Any) -> None:
             place = code.co_filename, code.co_firstlineno, code.co_name
             session.site(name, site(place))
             session.site(f"{name}.labels", site(written.column(code, LABELS, session.sites) or place))
+        elif code is not None and not hasattr(made, "__code__"):
+            kind = type(getattr(made, "data_collator", made)).__name__
+            session.site(f"{name}.made", site(written.built(kind, session.script, session.sites)))
 
 
 def _code_of(made: Any) -> Any:

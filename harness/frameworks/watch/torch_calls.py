@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class RootCall:
-    """One call of a model from outside every other model. `stack`: own frames, innermost first, until an evaluation is seen."""
+    """One call of a model from outside every other model. `stack`: own frames, innermost first, until an evaluation is seen.
+
+    `batch`: the one that its rows came in; `labels`: a whole number for each of them, where there is one.
+    """
 
     module: Any
     training: bool
@@ -26,6 +29,7 @@ class RootCall:
     place: Place | None = None
     stack: tuple[Place, ...] = ()
     loader: Any = None
+    batch: Any = None
     output: Any = None
     labels: list[Any] | None = field(default=None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ _BATCHES = 4
 _FIRST = 4
 _ORDERED = 4096
 _KEPT_BYTES = 32 << 20
+_AHEAD = 3
 
 Stack = tuple[Place, ...]
 
@@ -60,6 +61,7 @@ class Data:
         self._rows: list[tuple[Any, Any]] = []
         self._known_rows: set[int] = set()
         self._kept = 0
+        self._recent: deque[tuple[Any, list[Any], list[Any] | None]] = deque(maxlen=_AHEAD)  # with the tensors, which a script may take out
         self._trainer_facts: dict[str, LoaderFacts] = {}
 
     def attach(self) -> None:
@@ -104,11 +106,12 @@ class Data:
         else:
             known = self._loaders[id(loader)] = Loader(weakref.ref(loader), loader.dataset, torch_datasets.loader_facts(loader), stack)
             known.facts.site = site(place)
-            torch_batches.places(self._watch.session, collator=loader.collate_fn,
-                                 getitem=getattr(type(loader.dataset), "__getitem__", None))
-            kept = written.returned(type(loader.dataset), getattr(type(loader.dataset), "__getitem__", None), self._watch.session.sites)
-            if kept is not None:
-                self._watch.session.site("getitem.targets", site(kept))
+            kind = type(torch_datasets.whole(loader.dataset))
+            torch_batches.places(self._watch.session, collator=loader.collate_fn, getitem=getattr(kind, "__getitem__", None))
+            for name, computed in (("getitem.targets", False), ("getitem.computed", True)):
+                kept = written.returned(kind, getattr(kind, "__getitem__", None), self._watch.session.sites, computed=computed)
+                if kept is not None:
+                    self._watch.session.site(name, site(kept))
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.trains = False
@@ -158,6 +161,8 @@ class Data:
         found = torch_batches.labels_in(batch)
         if found is not None:
             self.batch_labels = tensors.whole_labels(found)
+        self._recent.append((batch, trees.leaves(batch, tensors.is_tensor), self.batch_labels))
+        if found is not None:
             self._watch.passes.came(known, found)
             if len(known.labels) < _ORDERED:
                 known.labels += self.batch_labels or []
@@ -180,13 +185,21 @@ class Data:
 
     def given_to_model(self, call: RootCall) -> None:
         """Describe what a model is given where no loader made it."""
-        call.labels = self.batch_labels
+        call.batch, call.labels = self._asked_of(call)
         seen = self._watch.seen
         if self.current is not None and call.grad and seen.batches and self._described is self.batch and not self._watch.evaluating:
             # What the model is given counts: a mask may get lost between the batch and the call.
             torch_batches.as_called(seen.batches[-1], torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers)
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
             seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
+
+    def _asked_of(self, call: RootCall) -> tuple[Any, list[Any] | None]:
+        """The batch whose tensors a model is given, and its labels: a loader may be some batches ahead. The last one where none is."""
+        given = {id(tensor) for tensor in trees.leaves([call.args, call.kwargs], tensors.is_tensor)}
+        for batch, parts, labels in reversed(self._recent):
+            if any(id(part) in given for part in parts):
+                return batch, labels
+        return self.batch, self.batch_labels
 
     def source_of(self, call: RootCall) -> Loader | None:
         """The loader that a call's rows come from: the one whose batch came last, unless what is asked has other rows than that batch."""

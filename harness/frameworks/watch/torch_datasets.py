@@ -25,6 +25,13 @@ def loader_facts(loader: Any) -> LoaderFacts:
     return facts
 
 
+def whole(dataset: Any) -> Any:
+    """The dataset that a part of it, as `random_split` makes one, was taken from."""
+    while type(dataset).__module__ == "torch.utils.data.dataset" and hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    return dataset
+
+
 def _batch_size(loader: Any) -> int | None:
     """Rows of a batch; loaders that were rebuilt around a sampler (accelerate does) keep it there."""
     sampler: Any = loader

@@ -59,7 +59,7 @@ class Evaluations:
             return
         for call in calls:
             self._seen.training_forwards += 1
-            self._seen.training_in_eval_mode += not call.training and any(weight.requires_grad for weight in call.module.parameters())
+            self._seen.training_in_eval_mode += not call.training and _asleep(call.module)
             self._training_frames.update(call.stack)
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))
@@ -67,9 +67,15 @@ class Evaluations:
     def forward(self, call: RootCall) -> None:
         """A forward that no backward pass follows."""
         watch = self._watch
-        if self.over or (not watch.steps.backwards and not watch.evaluating and call.grad):
+        if not watch.steps.backwards and not watch.evaluating and call.grad:
             return  # before any training it may be a trial
         held_out = bool(watch.evaluating or self._held_out(call))
+        if held_out:
+            watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
+            if call.loader is not None and watch.relations.loader is None:
+                watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
+        if self.over:
+            return
         stochastic = watch.seen.model is not None and watch.seen.model.stochastic
         if self._seen.site is None:
             # A helper that training and evaluation share is no place to mend one of them.
@@ -85,10 +91,6 @@ class Evaluations:
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
         self._count(call)
-        if held_out:
-            watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
-            if call.loader is not None and watch.relations.loader is None:
-                watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
         watch.decisions.offered(watch.losses.output_of([call]))
 
     def _held_out(self, call: RootCall) -> bool:
@@ -182,7 +184,10 @@ class Evaluations:
 
     def _watched(self, call: Any, name: str, predictions: Any, references: Any) -> Any:
         session = self._watch.session
-        if self._inside or self.over or not (session.active or self.listening):
+        if self._inside or not (session.active or self.listening):
+            return call()
+        if self.over:
+            session.compared(predictions, references)  # what belongs together does so also after a training that was cut short
             return call()
         self._inside = True
         try:
@@ -220,9 +225,20 @@ class Evaluations:
 
 def _draws(model: Any) -> bool:
     """Whether dropout or batch normalisation is active in a model: a part of it may be in another mode than the whole."""
-    found = [module for module in model.modules() if "BatchNorm" in type(module).__name__ or (
-        "Dropout" in type(module).__name__ and bool(getattr(module, "p", 0)))]
+    found = [module for module in model.modules() if _stochastic(module)]
     return not found or any(module.training for module in found)
+
+
+def _asleep(model: Any) -> bool:
+    """Whether dropout or batch normalisation is off in a part of a model that learns: a frozen part may be kept so on purpose."""
+    acting = [(module, layer) for module in model.modules() for layer in (module, *module.children()) if _stochastic(layer)]
+    if not acting:
+        return any(weight.requires_grad for weight in model.parameters())  # functions that ask for the mode of the whole
+    return any(not layer.training and any(weight.requires_grad for weight in module.parameters()) for module, layer in acting)
+
+
+def _stochastic(module: Any) -> bool:
+    return "BatchNorm" in type(module).__name__ or ("Dropout" in type(module).__name__ and bool(getattr(module, "p", 0)))
 
 
 def _inputs(call: RootCall) -> tuple[Any, ...]:

@@ -54,14 +54,24 @@ def cuts(torch: Any, function: Any, given: Any, result: Any) -> bool:
 
 def freezes(torch: Any, function: Any, args: Any, kwargs: Any) -> bool:
     """Whether a call takes a weight out of training: `requires_grad = False` or `requires_grad_(False)`."""
+    return _switched(torch, function, args, kwargs) is False
+
+
+def thaws(torch: Any, function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a call takes a weight into training: `requires_grad = True` or `requires_grad_()`."""
+    return _switched(torch, function, args, kwargs) is True
+
+
+def _switched(torch: Any, function: Any, args: Any, kwargs: Any) -> bool | None:
+    """What a weight is set to; None where it is not."""
     name = str(getattr(function, "__name__", ""))
     if name == "__set__":
         if getattr(getattr(function, "__self__", None), "__name__", "") != "requires_grad":
-            return False
+            return None
     elif name != "requires_grad_":
-        return False
+        return None
     wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-    return not wanted and isinstance(args[0], torch.nn.Parameter)
+    return bool(wanted) if isinstance(args[0], torch.nn.Parameter) else None
 
 
 def output_place(torch: Any, replay: Any, activation: str, of_module: Callable[[Any], Any], own: Callable[[], Any]) -> Any:

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import passes, tensors
+from harness.frameworks.watch import passes, tensors, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -19,13 +19,20 @@ _PASSES, _HELD = 12, 20
 
 @dataclass
 class _Pass:
+    """`labels`: a number a row; `outputs`: by their place in what the model returns, a key a row; `classes`: of the rows, where known."""
+
     place: Place | None
     labels: list[Any] = field(default_factory=list)
-    answers: list[int] = field(default_factory=list)
+    classes: list[int] = field(default_factory=list)
+    outputs: dict[int, list[Any]] = field(default_factory=dict)
+
+    def gave(self, answers: list[Any]) -> bool:
+        """Whether these are what the model answered in this pass, row by row."""
+        return self.classes == answers or answers in self.outputs.values()
 
 
 class Passes:
-    """Hooks nothing; is told of iterations, batches, forwards and comparisons."""
+    """Hooks scikit-learn's check of what belongs together; is told of iterations, batches, forwards and comparisons."""
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
@@ -33,28 +40,54 @@ class Passes:
         self._held: deque[tuple[list[Any], list[Any]]] = deque(maxlen=_HELD)
         watch.session.comparisons.append(self._compared)
 
+    def attach(self) -> None:
+        """Rows that are given to an estimator beside labels belong together as answers and references do."""
+        session = self._watch.session
+        session.when_imported("sklearn.utils.validation",
+                              lambda module: session.patches.replace(module, "check_consistent_length", self._wrap_check))
+
+    def _wrap_check(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def check_consistent_length(*arrays: Any) -> Any:
+            if session.active and len(arrays) > 1:
+                session.safely("rows and labels", self._compared, arrays[0], arrays[1])
+            return original(*arrays)
+
+        return check_consistent_length
+
     def begins(self, loader: Loader) -> None:
-        """An iteration over a loader begins. One that trains, or that a Trainer drives, is none of an evaluation by hand."""
+        """An iteration over a loader begins. One that a Trainer drives is none of an evaluation by hand."""
         watch = self._watch
-        if watch.steps.steps and loader.role != "train" and not watch.evaluating and not watch.trainers.running:
+        if watch.steps.steps and not watch.evaluating and not watch.trainers.running:
             kept = self._passes.setdefault(id(loader), (loader, deque(maxlen=_PASSES)))[1]
             kept.append(_Pass(watch.session.sites.place()))
+
+    def trained(self) -> None:
+        """A loss goes backward: the passes that are under way train."""
+        for loader, kept in self._passes.values():
+            if kept and loader.iterator is not None and loader.iterator() is not None:
+                kept.pop()
 
     def came(self, loader: Loader, labels: Any) -> None:
         """A batch with these labels."""
         running = self._running(loader)
         if running is not None and len(running.labels) < passes.MOST_ROWS:
-            running.labels += tensors.whole_labels(labels, limit=passes.MOST_ROWS) or []
+            running.labels += passes.keys(labels) or []
 
     def answered(self, call: RootCall) -> None:
         """A model has run."""
         running = self._running(call.loader) if call.loader is not None else None
-        if running is not None and len(running.answers) < passes.MOST_ROWS:
-            running.answers += self._watch.evaluations.classes_of(call) or []
+        if running is None or call.grad or len(running.classes) >= passes.MOST_ROWS:
+            return
+        running.classes += self._watch.evaluations.classes_of(call) or []
+        for number, tensor in enumerate(trees.leaves(call.output, tensors.is_tensor)):
+            if tensor.is_floating_point() and tensor.dim() and self._watch.on_cpu(tensor):
+                running.outputs.setdefault(number, []).extend(passes.keys(tensor) or [])
 
     def _running(self, loader: Loader) -> _Pass | None:
         known = self._passes.get(id(loader))
-        return known[1][-1] if known is not None and known[0] is loader else None
+        return known[1][-1] if known is not None and known[0] is loader and known[1] else None
 
     def _compared(self, answers: Any, references: Any) -> None:
         """Answers are compared with references, row by row."""
@@ -66,8 +99,8 @@ class Passes:
         """Answers of one pass that were held against the same labels in another order."""
         for answers, references in self._held:
             for loader, kept in self._passes.values():
-                asked = next((made for made in kept if made.answers and made.answers == answers), None)
-                together = any(made.answers == answers and made.labels == references for made in kept)
+                asked = next((made for made in kept if made.gave(answers)), None)
+                together = any(made.gave(answers) and made.labels == references for made in kept)
                 if asked is None or together or self._watch.seen.evaluation.passes is not None:
                     continue
                 read = next((made.place for made in kept if made.labels == references and made is not asked), None)

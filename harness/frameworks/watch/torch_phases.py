@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import LaterFacts
@@ -20,12 +20,16 @@ _IDLE = 10
 
 @dataclass
 class _Late:
-    """An optimizer that steps in a later training. `steps`: of it until then; `others`: of the other optimizers, by id."""
+    """An optimizer that steps in a later training. `steps`: of it until then; `others`: of the other optimizers, by id; `frozen`: weights
+    that took no part then, by id; `ran`: models that a loss went through since its last step, and where that loss's graph was first left.
+    """
 
     steps: int
     others: dict[int, int]
+    frozen: set[int]
     apart: int = 0
     idle: int = 0
+    ran: list[tuple[Any, Place | None]] = field(default_factory=list)
 
 
 class Phases:
@@ -34,13 +38,15 @@ class Phases:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._modules: list[Any] = []
-        self._cuts: list[Place | None] = []
         self._late: dict[int, _Late] = {}
 
     def trained(self, modules: list[Any]) -> None:
         """A loss goes backward through these models."""
         if modules:
-            self._modules, self._cuts = modules, self._watch.tape.cuts
+            self._modules = modules
+        for late in self._late.values():
+            late.ran += [(module, next(iter(self._watch.tape.cuts), None)) for module in modules
+                         if not any(module is known for known, _ in late.ran)]
 
     def about_to_step(self, known: Optimizer) -> None:
         """Judge one step: does the optimizer hold weights that no model has, where the model's own get gradients that nobody uses? Or
@@ -50,9 +56,12 @@ class Phases:
         late = self._late.get(id(known))
         if late is None:
             everyone = self._watch.steps.known_optimizers()
-            late = self._late[id(known)] = _Late(known.steps, {id(other): other.steps for other in everyone})
+            frozen = {id(weight) for module in self._modules for weight in module.parameters() if not weight.requires_grad}
+            late = self._late[id(known)] = _Late(known.steps, {id(other): other.steps for other in everyone}, frozen)
         own = known.weights()
         self._idle(late, known, own)
+        if late.frozen:
+            self._thawed(late, known, own)
         if self._watch.in_full and known is self._watch.steps.main:
             return
         if known.steps - late.steps >= _TELLING and all(weight.grad is not None for weight in own):
@@ -79,13 +88,25 @@ class Phases:
         if late.idle < 0 or any(weight.grad is not None for weight in own):
             late.idle = -1
             return
-        names = {id(weight): name for module in self._modules for name, weight in module.named_parameters()}
+        ran, late.ran = late.ran, []
+        names = {id(weight): (name, cut) for module, cut in ran for name, weight in module.named_parameters()}
         if all(id(weight) in names and weight.requires_grad for weight in own):
             late.idle += 1
         if late.idle == _IDLE and self._watch.seen.idle is None:
             self._watch.seen.idle = LaterFacts(step=known.steps + 1, held=len(own), foreign=0, lacking=len(own),
-                                               left=[names[id(weight)] for weight in own[:_NAMES]],
-                                               site=site(self._cuts[-1]) if self._cuts else site(known.place))
+                                               left=[names[id(weight)][0] for weight in own[:_NAMES]],
+                                               site=site(names[id(own[0])][1] or known.place))
+
+    def _thawed(self, late: _Late, known: Optimizer, own: list[Any]) -> None:
+        """Were weights set free that this optimizer, and every other, was made without?"""
+        held = {id(weight) for weight in own}
+        free = {id(weight): name for module in self._modules for name, weight in module.named_parameters()
+                if id(weight) in late.frozen and weight.requires_grad}
+        late.frozen -= held
+        left = [name for name in self._left(late, known) if name in free.values()] if free.keys() - held else []
+        if left:
+            self._watch.seen.later = LaterFacts(step=known.steps + 1, held=len(own), foreign=0, left=left[:_NAMES], lacking=len(left),
+                                                thawed=True, site=site(self._watch.tape.thawed or known.place))
 
     def _left(self, late: _Late, known: Optimizer) -> list[str]:
         """Weights that get gradients and are in no optimizer that steps in this training."""

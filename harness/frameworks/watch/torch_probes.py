@@ -113,12 +113,22 @@ class Probes(Rounds[Step]):
         backend, replay = cast("TorchBackend", fits.backend), steps[0][0]
         self._repeat_in_training = backend.repeat_in_training
         self._watch.session.safely("the output's place", self._output_place, replay)
-        self._watch.session.safely("rows of a batch", backend.neighbours, replay, self._watch.session.sites, self.facts)
+        loader = self._watch.data.training_loader
+        delivered = loader.facts.batch_size if loader is not None else None
+        self._watch.session.safely("rows of a batch", backend.neighbours, replay, self._watch.session.sites, self.facts, delivered,
+                                   self._watch.calls.place_of)
+        if self.facts.input_matters is False:
+            self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         weights = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
         if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in weights):
             place = backend.cut(replay, self._watch.session.sites)
             if place is not None:
                 self._watch.session.site("cut", site(place))
+
+    def _where_lost(self, backend: TorchBackend, replay: Replay) -> None:
+        found = backend.lost(replay, self._watch.session.sites)
+        if found is not None:
+            self._watch.session.site("lost", site(found))
 
     def _output_place(self, replay: Replay) -> None:
         watch, model = self._watch, self._watch.seen.model

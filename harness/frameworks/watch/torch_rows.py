@@ -32,15 +32,18 @@ class _Seen:
     module: str
 
 
-def influence(replay: Replay, outputs: Outputs) -> RowFacts | None:
-    """What one row's output owes to the other rows of its batch.
+def influence(replay: Replay, outputs: Outputs, delivered: int | None) -> RowFacts | None:
+    """What one row's output owes to the other rows of its batch. `delivered`: rows in a batch of the loader, where that is known.
 
-    None where the batch cannot be taken apart by rows: inputs or targets of another length, too few rows.
+    None where the batch cannot be taken apart by rows: inputs or targets of another length, too few rows. A target for each token of a
+    row, all in one line, will do where the loader says that the first axis is that of the rows.
     """
     rows = replay.first_rows()
     target = replay.target
     given = [tensor for tensor in replay.inputs() if tensor.dim()]
-    if rows < neighbours.LEAST or target is None or not target.dim() or any(tensor.shape[0] != rows for tensor in [target, *given]):
+    if rows < neighbours.LEAST or target is None or not target.dim() or any(tensor.shape[0] != rows for tensor in given):
+        return None
+    if target.shape[0] != rows and (rows != delivered or target.shape[0] % rows):
         return None
     plain, moved, replaced = (_arrays(outputs(change)) for change in (
         None, _taken(rows, neighbours.moved(rows)), _taken(rows, neighbours.replaced(rows))))
@@ -55,8 +58,11 @@ def _taken(rows: int, order: list[int]) -> Callable[[Any], Any]:
     return lambda tensor: tensor[order] if tensor.dim() and tensor.shape[0] == rows else tensor
 
 
-def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts) -> None:
-    """Find where rows are mixed: the first call after which the row that was kept is not what it was, and the module that makes it."""
+def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts, built: Callable[[Any], Place | None]) -> None:
+    """Find where rows are mixed: the first call after which the row that was kept is not what it was, and the module that makes it.
+
+    A layer that wants the batch second is mended where it was `built`, or what it is a part of.
+    """
     rows = replay.first_rows()
     # An index in the first run as well, so that both are made of the same calls.
     before = _calls(torch, replay, sites, _taken(rows, list(range(rows))))
@@ -66,7 +72,32 @@ def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts) -> None:
             break
         if _keeps(torch, first.result, second.result, rows, rows - 1) is False:
             found.site, found.module, found.batch_first = site(first.place), first.module, _batch_first(replay, first.module)
+            if found.batch_first is False:
+                places = (built(module) for module in _around(replay, first.module))
+                found.site = site(next((place for place in places if place is not None), first.place))
             return
+
+
+def _around(replay: Replay, module: str) -> list[Any]:
+    """A module and those that it is a part of, but for the model itself."""
+    parts = module.partition(": ")[0].split(".")
+    names = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    known = [dict(outer.named_modules()) for outer in replay.modules]
+    return [inner[name] for name in names for inner in known if name in inner]
+
+
+def lost(torch: Any, replay: Replay, sites: Sites) -> Place | None:
+    """Where the rows of a batch become all alike: the call in the user's code after the last one whose rows still differ."""
+    rows = replay.first_rows()
+    calls = [call for call in _calls(torch, replay, sites, lambda tensor: tensor)
+             if call.result.dim() and call.result.shape[0] == rows]
+    differ = [number for number, call in enumerate(calls) if not _alike(torch, call.result)]
+    after = calls[differ[-1] + 1:] if differ else []
+    return next((call.place for call in after if call.place is not None), None)
+
+
+def _alike(torch: Any, result: Any) -> bool:
+    return bool(torch.allclose(result, result[:1].expand_as(result), rtol=_ALIKE, atol=_ALIKE * (float(result.abs().max()) or 1.0)))
 
 
 def _batch_first(replay: Replay, module: str) -> bool | None:

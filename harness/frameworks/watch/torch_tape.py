@@ -133,6 +133,7 @@ class Tape:
         self.overflown = False
         self.autocast: tuple[str, Any] | None = None
         self.cuts: list[Any] = []
+        self.thawed: Place | None = None  # where weights were last set free
         self._scalars: dict[int, Any] = {}
         self.carried = 0
         self._links: tuple[list[Any], list[Any]] = ([], [])  # made of old numbers before and since the last backward pass
@@ -154,6 +155,8 @@ class Tape:
                         session.safely("an answer made by hand", decisions.saw, func, args, result)
                     if tape.on:
                         session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
+                if session.active and torch_inside.thaws(tape._torch, func, args, kwargs or {}):
+                    tape.thawed = session.sites.place()
                 return result
 
         self._mode = Recorder()

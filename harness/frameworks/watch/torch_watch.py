@@ -64,8 +64,8 @@ class TorchWatcher:
         self.session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules = Schedules(self)
-        for part in (self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs, self.calls,
-                     self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
+        for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
+                     self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
     def on_cpu(self, tensor: Any) -> bool:
@@ -122,6 +122,7 @@ class TorchWatcher:
             self._remember("backward", self.session.sites.here())
         calls = self._take_training_calls(loss)
         self.data.trained_on()
+        self.passes.trained()
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
         self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)

@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from harness.frameworks.watch.sites import Place, Sites
@@ -19,15 +20,17 @@ def _tree(file: str) -> ast.Module | None:
         return None
 
 
-def attribute(owner: type, name: str, sites: Sites) -> Place | None:
-    """The line of a class of the script's own that first assigns `self.name`."""
+def attribute(owner: type, name: str, sites: Sites, *, computed: bool = False) -> Place | None:
+    """The line of a class of the script's own that first assigns `self.name`; `computed`: only where that is more than an argument kept."""
     file = next((made.__code__.co_filename for made in vars(owner).values() if hasattr(made, "__code__")), None)
     tree = _tree(file) if file is not None and sites.is_own(file) else None
     if file is None or tree is None:
         return None
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == owner.__name__]
+    kept = {id(target) for written in classes for node in ast.walk(written)
+            if computed and isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) for target in node.targets}
     lines = [node.lineno for written in classes for node in ast.walk(written)
-             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)]
+             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store) and id(node) not in kept]
     return (file, min(lines), owner.__name__) if lines else None
 
 
@@ -40,8 +43,22 @@ def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
     return (code.co_filename, max(lines), code.co_name) if lines else None
 
 
-def returned(owner: type, function: Any, sites: Sites) -> Place | None:
-    """Where a class of the script's own assigns the attribute that its function returns the last part of: `return self.x[k], self.y[k]`."""
+def built(kind: str, script: Path, sites: Sites) -> Place | None:
+    """Where a script builds its only object of a kind."""
+    tree = _tree(str(script))
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == kind] if tree is not None else []
+    return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False) -> Place | None:
+    """Where a class of the script's own assigns the attribute that its function returns the last part of: `return self.x[k], self.y[k]`.
+
+    `computed`: None where an argument is merely kept.
+    """
     code = getattr(function, "__code__", None)
     tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
     if code is None or tree is None:
@@ -52,7 +69,7 @@ def returned(owner: type, function: Any, sites: Sites) -> Place | None:
             last = values[-1].elts[-1] if values and isinstance(values[-1], ast.Tuple) and values[-1].elts else None
             names = [part.attr for part in ast.walk(last) if isinstance(part, ast.Attribute)
                      and isinstance(part.value, ast.Name) and part.value.id == "self"] if last is not None else []
-            return attribute(owner, names[0], sites) if len(names) == 1 else None
+            return attribute(owner, names[0], sites, computed=computed) if len(names) == 1 else None
     return None
 
 
