@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.base import Finding
-from harness.checks.observation import Observation, OptimizerFacts
+from harness.checks.observation import ExceptionFacts, Observation, OptimizerFacts
 from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from harness.checks.tensor_facts import Site
 from tests.checks.facts import (
@@ -162,3 +162,12 @@ def test_a_schedule_that_holds_the_rate_down(change: dict[str, object], name: st
         found(RateTooLow, observed, "1e-06", "1000 times", "stepped 0 times in 60 steps", "499")
     else:
         assert not isinstance(verdict(RateTooLow, observed), Finding)
+
+
+@pytest.mark.parametrize("text", [
+    "Unknown variable: <Variable path=dense_3/kernel>. This optimizer can only be called for the variables it was originally built with.",
+    "'The optimizer cannot recognize variable dense_2/kernel:0. This usually means you are trying to update parts of the model apart.'"])
+def test_a_keras_optimizer_that_meets_another_model(text: str) -> None:
+    error = ExceptionFacts(type="ValueError", message=text, stage="step", site=HERE)
+    finding = found(OtherWeights, died(error, framework="keras"), "of another model")
+    assert finding.site == HERE

@@ -60,6 +60,38 @@ def test_two_passes_of_a_loader(tmp_path: Path, evaluation: str, line: str) -> N
     assert line in place.source
 
 
+REGRESSION = TORCH.replace("y = (2 * x[:, 0] + x[:, 1] > 0).long() + (x[:, 2] > 1).long()", "y = 2 * x[:, :1] + x[:, 1:2]").replace(
+    "nn.Linear(32, 3)", "nn.Linear(32, 1)").replace("cross_entropy", "mse_loss")
+NUMBERS = "found = torch.cat([model(a) for a, _ in test]).squeeze(1).numpy()\n    "
+WANTED = "labels = torch.cat([b for _, b in test]).squeeze(1).numpy()\n    "
+TOGETHER = "found, labels = (torch.cat(part).squeeze(1).numpy() for part in zip(*[(model(a), b) for a, b in test]))\n    "
+SCORE = "from sklearn.metrics import r2_score; print(r2_score(labels, found))"
+FEATURES = "found = torch.cat([model[:2](a) for a, _ in LOADER]).numpy()\n    "
+NEIGHBOURS = ("from sklearn.neighbors import KNeighborsClassifier\n    "
+              "print(KNeighborsClassifier(3).fit(found, labels).score(found, labels))")
+
+
+@pytest.mark.parametrize("script", [
+    REGRESSION.replace("EVALUATION", NUMBERS + WANTED + SCORE),
+    TORCH.replace("EVALUATION", FEATURES.replace("LOADER", "test") + LABELS + NEIGHBOURS),
+    TORCH.replace("EVALUATION", FEATURES.replace("LOADER", "train") + LABELS.replace("test", "train") + NEIGHBOURS)])
+def test_numbers_and_features_of_two_passes(tmp_path: Path, script: str) -> None:
+    pytest.importorskip("torch")
+    seen = watch_torch(tmp_path, script.replace("SHUFFLE", "True"))
+    assert codes(seen) == ["E505"]
+    assert seen.evaluation.passes is not None
+
+
+@pytest.mark.parametrize(("script", "shuffle"), [
+    (REGRESSION.replace("EVALUATION", NUMBERS + WANTED + SCORE), "False"),
+    (REGRESSION.replace("EVALUATION", TOGETHER + SCORE), "True"),
+    (TORCH.replace("EVALUATION", "found, labels = (torch.cat(part).numpy() for part in zip(*[(model[:2](a), b) for a, b in test]))\n    "
+                   + LABELS.replace("labels", "again") + NEIGHBOURS), "True")])
+def test_numbers_and_features_of_one_pass(tmp_path: Path, script: str, shuffle: str) -> None:
+    pytest.importorskip("torch")
+    assert codes(watch_torch(tmp_path, script.replace("SHUFFLE", shuffle))) == []
+
+
 @pytest.mark.parametrize(("evaluation", "shuffle"), [
     (ANSWERS + LABELS + "print((found == labels).float().mean())", "False"),
     (BOTH + "print((found == labels).float().mean(), accuracy_score(labels, found))", "True"),

@@ -73,6 +73,29 @@ def test_a_frozen_body_in_evaluation_mode_is_meant_so(freeze: str, counted: bool
     assert bool(seen.evaluation.training_in_eval_mode) is counted
 
 
+TRANSFERRED = """
+body = nn.Sequential(nn.Linear(10, 16), nn.BatchNorm1d(16), nn.ReLU())
+models = [nn.Sequential(body, nn.Linear(16, 2)) for _ in range(2)]
+for model, epochs in zip(models, (2, 3)):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for epoch in range(epochs):
+        for xb, yb in train:
+            optimizer.zero_grad()
+            F.cross_entropy(model(xb), yb).backward()
+            optimizer.step()
+    FREEZE
+    models[1].eval()
+    with torch.no_grad():
+        print((model(X[320:]).argmax(1) == y[320:]).float().mean())
+"""
+
+
+@pytest.mark.parametrize(("freeze", "counted"), [("body.requires_grad_(False)", False), ("pass", True)])
+def test_a_body_that_is_frozen_for_a_second_training(freeze: str, counted: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + TRANSFERRED.replace("FREEZE", freeze), steps=100)
+    assert bool(seen.evaluation.training_in_eval_mode) is counted
+
+
 CLASSES = """
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 for epoch in range(3):

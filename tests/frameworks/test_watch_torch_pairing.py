@@ -59,6 +59,24 @@ for step in range(60):
     loss.backward()
     second.step()
 """
+ONE_FAKE = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+G, D = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2)), nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
+second, first = torch.optim.Adam(G.parameters(), 1e-3), torch.optim.Adam(D.parameters(), 1e-3)
+for step in range(60):
+    fake = G(torch.randn(32, 4))CUT
+    loss = F.softplus(-D(torch.randn(32, 2) + 3)).mean() + F.softplus(D(FAKE)).mean()
+    first.zero_grad()
+    loss.backward()
+    first.step()
+    loss = F.softplus(-D(fake)).mean()
+    second.zero_grad()
+    loss.backward()
+    second.step()
+"""
 RESUME = HEAD + """
 class Job:
     def __init__(self):
@@ -151,6 +169,16 @@ def test_an_optimizer_whose_weights_no_loss_reaches(tmp_path: Path, cut: str) ->
     assert (seen.idle is not None) is bool(cut)
     if seen.idle is not None and seen.idle.site is not None:
         assert seen.idle.site.source == "return G(torch.randn(n, 4)).detach()"
+
+
+@pytest.mark.parametrize(("cut", "fake"), [(".detach()", "fake"), ("", "fake.detach()")])
+def test_one_answer_that_is_cut_off_for_both_losses(tmp_path: Path, cut: str, fake: str) -> None:
+    seen = watch(tmp_path, ONE_FAKE.replace("CUT", cut).replace("FAKE", fake))
+    assert (found(seen) == ["G302"]) is bool(cut), found(seen)
+    if cut:
+        assert seen.idle is not None
+        assert seen.idle.site is not None
+        assert seen.idle.site.source == "fake = G(torch.randn(32, 4)).detach()"
 
 
 @pytest.mark.parametrize(("model", "fault"), [("self.model = Net()", True), ("pass", False)])

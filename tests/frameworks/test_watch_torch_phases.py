@@ -127,3 +127,29 @@ def test_a_training_that_breaks_after_a_baseline(tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + BASELINE)
     assert seen.exception is not None
     assert {loader.role: loader.batch_size for loader in seen.loaders} == {"eval": 40, "train": 16}
+
+
+THAWED = HEAD + """
+model.a.requires_grad_(False)
+optimizer = torch.optim.Adam([weight for weight in model.parameters() if HELD], lr=1e-2)
+for epoch in range(3):
+    if epoch == 1:
+        model.a.requires_grad_(True)
+        HANDED
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("held", "handed", "fault"), [
+    ("weight.requires_grad", "pass", True), ("True", "pass", False),
+    ("weight.requires_grad", 'optimizer.add_param_group({"params": model.a.parameters()})', False)])
+def test_weights_set_free_after_the_optimizer_was_made(tmp_path: Path, held: str, handed: str, *, fault: bool) -> None:
+    found = first(watch(tmp_path, THAWED.replace("HELD", held).replace("HANDED", handed), steps=60))
+    assert (found is not None and found[0] == "S405") is fault, found
+    if found is not None:
+        assert "2 weights were set free before step 21" in found[1].message
+        assert found[1].site is not None
+        assert found[1].site.source == "model.a.requires_grad_(True)"
