@@ -25,7 +25,7 @@ from harness.catalog.schema import STAGES, Stage
 from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import exceptions
+from harness.frameworks.watch import exceptions, imports
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
@@ -118,6 +118,7 @@ class WatchSession:
         self.comparisons: list[Callable[[Any, Any], None]] = []  # told of answers and references; metrics are hooked by one framework only
         self._watchers: dict[str, Watcher] = {}
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []
+        self._imports = imports.UnderWay()
         self._limits = Limits(self)
         self._maps = Maps(self)
         self._configs = Configs(self)
@@ -150,6 +151,9 @@ class WatchSession:
                 with self.quiet(f"hooking {name}"):
                     hook(module)
 
+        if imports.under_way(name):
+            self._imports.after(name, guarded)
+            return
         self._hooks.append((name, guarded))
         wrapt.register_post_import_hook(guarded, name)
 
@@ -178,6 +182,7 @@ class WatchSession:
         self.patches.undo()
         _forget_import_hooks(self._hooks)
         self._hooks = []
+        self._imports.forget()
 
     def finish(self, error: BaseException | None) -> Observation:
         """The completed record of a script that ended with `error` (None: by itself). Detaches first."""
