@@ -7,7 +7,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import data_labels, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_labels import counts_of, entropy
 from harness.checks.observation import BatchFacts, Observation
@@ -61,6 +61,13 @@ class UnreadableInputs(Check):
                                   "the case "
                                   "(cased or uncased) and language of the text; a vocabulary of your own has to be built from this text.",
                            site=site, evidence=rows or [f"unknown tokens by batch: {', '.join(f'{value:.2f}' for value in unknown[:5])}"])
+        cut = seen.cut_anew
+        if cut is not None and data_labels.still_guessing(seen) is not None:
+            return Finding(message=f"An array of shape {tuple(cut.before)} was cut into {tuple(cut.after)}, the same axes in another "
+                                   "order: "
+                                   "`view` and `reshape` only count through the numbers, so that each row is made of pieces of others.",
+                           remedy="Exchange axes with `permute` or `transpose`: `x.transpose(0, 1)`, `images.permute(0, 3, 1, 2)`.",
+                           site=cut.site or site, evidence=reading.own_losses(seen))
         found = [inputs_of(batch) for batch in seen.batches]
         mains = [item for item in found if item is not None]
         constant = [facts for _, facts in mains if facts.minimum is not None and facts.minimum == facts.maximum and not facts.bad_rows]

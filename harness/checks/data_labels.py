@@ -82,7 +82,8 @@ class ConstantLabels(Check):
                                    "from.",
                            remedy=f"Look at how the labels are made; {ignored[0]} is for padding and for tokens that are not to be "
                                   "predicted.",
-                           site=reading.place(seen, "collator.labels") or raised.made_by(seen, *raised.LABELS) or calls[0].site,
+                           site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels")
+                           or raised.made_by(seen, *raised.LABELS) or calls[0].site,
                            evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
         tokens = self._one_token(seen)
         if tokens is not None:

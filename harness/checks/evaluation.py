@@ -221,7 +221,7 @@ class EvaluationInTrainingMode(Check):
         return Finding(message=f"{facts.in_training_mode} of {facts.forwards} evaluation batches ran in training mode: {effect}.",
                        remedy="Call the model with `training=False` (or without the argument)." if seen.framework in reading.KERAS else
                               "Call `model.eval()` before the evaluation and `model.train()` after it.",
-                       site=reading.place(seen, "evaluation"), evidence=repeat)
+                       site=reading.place(seen, "uncalled.eval", "evaluation"), evidence=[*reading.uncalled(seen, "eval"), *repeat])
 
 
 class TrainingInEvaluationMode(Check):
@@ -250,8 +250,8 @@ class TrainingInEvaluationMode(Check):
         what = "batch normalisation keeps its statistics and dropout is off" if model.has_batch_norm else "dropout is off"
         return Finding(message=f"{count} of {facts.training_forwards} training batches ran in evaluation mode, {when}: {what}.",
                        remedy="Call `model.train()` at the beginning of every epoch (or right after each evaluation).",
-                       site=reading.place(seen, "eval_mode", "evaluation", "loss"),
-                       evidence=[f"Evaluation batches before and between: {facts.forwards}"])
+                       site=reading.place(seen, "uncalled.train", "eval_mode", "evaluation", "loss"),
+                       evidence=[*reading.uncalled(seen, "train"), f"Evaluation batches before and between: {facts.forwards}"])
 
 
 class ConstantPrediction(Check):

@@ -286,8 +286,8 @@ class NoBackward(Check):
             return None
         return Finding(message=f"The optimizer took {len(counts)} steps without a single backward pass before them; no weight moved.",
                        remedy="Call `loss.backward()` between the loss and `optimizer.step()`.",
-                       site=reading.place(seen, "step", "loss", "optimizer", "model"),
-                       evidence=[f"{seen.forward_without_backward} forward passes, 0 backward passes"])
+                       site=reading.place(seen, "uncalled.backward", "step", "loss", "optimizer", "model"),
+                       evidence=[*reading.uncalled(seen, "backward"), f"{seen.forward_without_backward} forward passes, 0 backward passes"])
 
 
 class GraphKeptAlive(Check):

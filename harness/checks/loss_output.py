@@ -207,7 +207,7 @@ class LogitsIntoProbabilityLoss(Check):
             return self._finding(seen, None, "BCELoss takes probabilities and got values outside 0 to 1.",
                                  "Use `BCEWithLogitsLoss` on the raw output, or apply `torch.sigmoid` first.",
                                  [f"{error.type}: {reading.first_line(error.message)}", *reading.caveat(seen)])
-        calls = [c for c in seen.loss_calls if c.inputs is not None]
+        calls = [c for c in (*seen.loss_calls, *seen.later_calls) if c.inputs is not None]
         for call in calls:
             same = _like(seen, call)
             if reading.wants_probabilities(call) and seen.framework in reading.KERAS and any(not _within(c, 0.0, 1.0) for c in same):
@@ -263,7 +263,7 @@ class LogitsIntoProbabilityLoss(Check):
 
 def _like(seen: Observation, call: LossCall) -> list[LossCall]:
     """All calls of the same loss."""
-    return [c for c in seen.loss_calls if c.name == call.name and c.site == call.site and c.inputs is not None]
+    return [c for c in (*seen.loss_calls, *seen.later_calls) if c.name == call.name and c.site == call.site and c.inputs is not None]
 
 
 def _within(call: LossCall, low: float, high: float) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 from harness.catalog.schema import Stage
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.probe_facts import ProbeFacts
-from harness.checks.tensor_facts import Facts, Site, TensorFacts
+from harness.checks.tensor_facts import CutFacts, Facts, Site, TensorFacts
 
 FORMAT = 1
 
@@ -371,6 +371,7 @@ class Observation(Facts):
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []
+    later_calls: list[LossCall] = []
     loss_terms: list[dict[str, Any]] = []
     steps: list[StepFacts] = []
     backward_without_step: int = 0
@@ -388,6 +389,7 @@ class Observation(Facts):
     frozen_later: Site | None = None
     later: LaterFacts | None = None
     idle: LaterFacts | None = None
+    cut_anew: CutFacts | None = None
     thawed: LaterFacts | None = None
     mixed: Site | None = None
     restored: RestoreFacts | None = None

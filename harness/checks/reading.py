@@ -102,6 +102,12 @@ def place(seen: Observation, *names: str) -> Site | None:
     return None
 
 
+def uncalled(seen: Observation, name: str) -> list[str]:
+    """Evidence: a line that names a method and does not call it; empty where there is none."""
+    found = seen.sites.get(f"uncalled.{name}")
+    return [f"`{found.source}` only names the method; the call has parentheses: `.{name}()`"] if found is not None else []
+
+
 def class_units(seen: Observation, call: LossCall | None = None) -> int | None:
     """How many classes the output layer has: from the loss call's input (axis 1 in torch, the last in Keras), else from the model."""
     if call is not None and call.inputs is not None and call.inputs.shape:

@@ -141,7 +141,8 @@ class GradientsNotZeroed(Check):
             remedy="Call `optimizer.zero_grad()` once per step, after `optimizer.step()` or before `loss.backward()`; check that it is "
                    "this "
                    "optimizer's, and this model's.",
-            site=reading.place(seen, "zero_grad", "step", "backward", "optimizer"), evidence=shown)
+            site=reading.place(seen, "uncalled.zero_grad", "zero_grad", "step", "backward", "optimizer"),
+            evidence=[*reading.uncalled(seen, "zero_grad"), *shown])
 
     @staticmethod
     def _carried(before: StepFacts, step: StepFacts) -> bool:
@@ -198,7 +199,8 @@ class NoStep(Check):
         return Finding(message=f"{seen.backward_without_step} backward passes and not one optimizer step: the weights stay as they were "
                                "drawn.",
                        remedy="Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
-                       site=reading.place(seen, "backward", "optimizer", "loss"), evidence=reading.own_losses(seen))
+                       site=reading.place(seen, "uncalled.step", "backward", "optimizer", "loss"),
+                       evidence=[*reading.uncalled(seen, "step"), *reading.own_losses(seen)])
 
 
 class OtherWeights(Check):

@@ -51,3 +51,11 @@ class TensorFacts(Facts):
     batch_sums_to_one: bool = False
     column_stds: tuple[float, float] | None = None
     requires_grad: bool | None = None
+
+
+class CutFacts(Facts):
+    """An array that was cut into other pieces before training: the shapes `before` and `after` have the same axes in another order."""
+
+    before: list[int]
+    after: list[int]
+    site: Site | None = None

@@ -167,3 +167,91 @@ for epoch in range(4):
         right = sum((whole(xb).argmax(1) == yb).sum().item() for xb, yb in test)
 """)
     assert (found(seen) == ["E502"]) is fault, found(seen)
+
+
+CUT = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+y = torch.randint(0, 3, (300,))
+t = torch.arange(20.)[:, None, None]
+log = torch.sin((1 + y[None, :, None]) * t * 0.3 + torch.rand(1, 300, 2)) + 0.1 * torch.randn(20, 300, 2)
+x = log.MOVE
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(2, 16, batch_first=True), nn.Linear(16, 3)
+    def forward(self, x):
+        return self.head(self.rnn(x)[0].mean(1))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+for epoch in range(8):
+    for rows in torch.randperm(300).split(50):
+        loss = F.cross_entropy(model(x[rows]), y[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("move", "fault"), [("view(300, 20, 2)", True), ("transpose(0, 1)", False)])
+def test_axes_that_were_cut_instead_of_exchanged(tmp_path: Path, move: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, CUT.replace("MOVE", move), steps=48)
+    assert (found(seen) == ["D103"]) is fault, found(seen)
+    assert (seen.cut_anew is not None) is fault
+    if seen.cut_anew is not None:
+        assert (seen.cut_anew.before, seen.cut_anew.after) == ([20, 300, 2], [300, 20, 2])
+
+
+@pytest.mark.parametrize(("call", "named", "code"), [
+    ("model.eval()", "model.eval", "E502"), ("optimizer.zero_grad()", "optimizer.zero_grad", "S403")])
+def test_a_method_that_is_only_named(tmp_path: Path, call: str, named: str, code: str) -> None:
+    seen = watch(tmp_path, HEAD.replace("nn.Dropout(0.1)", "nn.Dropout(0.5)") + LOOP.replace(f"{call}\n", f"{named}\n"))
+    finding = next(result.finding for result in walk(seen) if result.finding)
+    assert found(seen) == [code]
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source == named
+    assert any("only names the method" in line for line in finding.evidence)
+
+
+LATER = HEAD + LOOP + """
+student = Net()
+optimizer = torch.optim.Adam(student.parameters(), lr=1e-2)
+for epoch in range(2):
+    for xb, yb in train:
+        with torch.no_grad():
+            wanted = F.softmax(model(xb), dim=1)
+        loss = F.kl_div(GIVEN, wanted, reduction="batchmean")
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("given", "fault"), [("student(xb)", True), ("F.log_softmax(student(xb), dim=1)", False)])
+def test_a_loss_of_a_later_training(tmp_path: Path, given: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, LATER.replace("GIVEN", given))
+    assert seen.later_calls
+    assert (found(seen) == ["L206"]) is fault, found(seen)
+
+
+TARGETS = """
+import copy, torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+online = nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 3))
+target = copy.deepcopy(online).requires_grad_(False)
+optimizer = torch.optim.Adam(online.parameters(), lr=1e-3)
+for step in range(80):
+    state, after, reward = torch.randn(32, 6), torch.randn(32, 6), torch.randn(32)
+    goal = reward + 0.9 * target(after).max(1).values
+    loss = F.smooth_l1_loss(online(state).max(1).values, goal)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 20 == 19:
+        target.load_state_dict(online.state_dict())
+"""
+
+
+def test_a_frozen_copy_that_makes_the_targets(tmp_path: Path) -> None:
+    assert found(watch(tmp_path, TARGETS)) == []

@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.checks import reading
+from harness.frameworks.watch import written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.session import WatchSession
 
+_LABELS = ("labels", "label", "label_ids")
 _COMPARED = 8
 _KEPT = 4
 _MORE_ARGUMENTS = {"with_indices", "with_rank", "input_columns"}
@@ -62,9 +64,7 @@ class Maps:
 
     def _own(self, function: Any) -> Site | None:
         """Where a function of the script's own is written."""
-        while isinstance(function, functools.partial):
-            function = function.func
-        code = getattr(function, "__code__", None)
+        code = getattr(_whole(function), "__code__", None)
         if code is None or not self._session.sites.is_own(code.co_filename):
             return None
         return site((code.co_filename, code.co_firstlineno, code.co_name))
@@ -75,6 +75,15 @@ class Maps:
         for name in after.column_names:
             if place is not None and (name not in before.column_names or before[:same][name] != after[:same][name]):
                 self._session.observation.made[name] = place
+                if name in _LABELS:
+                    code = _whole(function).__code__
+                    self._session.site("map.labels", site(written.column(code, [name], self._session.sites)))
+
+
+def _whole(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
 
 
 def _mixes(function: Any, rows: dict[str, list[Any]]) -> bool:

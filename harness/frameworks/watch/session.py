@@ -25,7 +25,7 @@ from harness.catalog.schema import STAGES, Stage
 from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import exceptions, imports
+from harness.frameworks.watch import exceptions, imports, written
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
@@ -42,6 +42,7 @@ _WATCHERS = {
     "keras": "harness.frameworks.watch.keras_watch:KerasWatcher",
 }
 _WARNINGS = 30
+_METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script may name where it means to call them
 
 
 class Enough(BaseException):
@@ -203,6 +204,8 @@ class WatchSession:
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
         self._maps.finish()
+        for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
+            self.site(f"uncalled.{name}", site(place))
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
         return seen
 

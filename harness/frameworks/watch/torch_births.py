@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import BadBirth
+from harness.checks.tensor_facts import CutFacts
 from harness.frameworks.watch import tensors, torch_batches, torch_tape, trees
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_inside import inside, name_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MASKS = ("masked_fill", "masked_fill_", "where", "full", "full_like", "fill_", "triu", "tril", "new_full", "__setitem__")
 # Calls that turn finite numbers into others: what prepares data divides, takes logarithms and roots.
+_AXES = 3
 _MAKERS = frozenset(("/", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "**", "pow", "exp", "reciprocal", "acos", "asin", "std", "var"))
 
 
@@ -65,7 +67,10 @@ class Births:
         return None
 
     def prepared(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
-        """Before any training: a call that makes what is not finite of what is, such as a division by a deviation of zero."""
+        """Before any training: a call that makes what is not finite of what is, such as a division by a deviation of zero; and one that
+        cuts an array into other pieces where its axes should have been exchanged."""
+        if self._torch.is_tensor(result) and name_of(function) in ("view", "reshape") and self._torch.is_tensor(args[0]):
+            self._cut_anew(tuple(args[0].shape), tuple(result.shape))
         if "bad_input" in self._watch.seen.sites or name_of(function) not in _MAKERS or not self._torch.is_tensor(result):
             return
         if not result.is_floating_point() or result.requires_grad or not self._watch.on_cpu(result) or bool(result.isfinite().all()):
@@ -73,6 +78,12 @@ class Births:
         given = [tensor for tensor in trees.leaves([args, kwargs], self._torch.is_tensor) if tensor.is_floating_point()]
         if all(bool(tensor.isfinite().all()) for tensor in given):
             self._watch.session.site("bad_input")
+
+    def _cut_anew(self, before: tuple[int, ...], after: tuple[int, ...]) -> None:
+        """The same axes in another order, of three or more, are what `permute` gives; `view` gives other contents."""
+        old, new = ([size for size in shape if size > 1] for shape in (before, after))
+        if len(old) >= _AXES and old != new and sorted(old) == sorted(new) and self._watch.seen.cut_anew is None:
+            self._watch.seen.cut_anew = CutFacts(before=list(before), after=list(after), site=self._watch.session.sites.here())
 
     def _in_replay(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> BadBirth | None:
         """Do the step again and look at each call: the first whose inputs are finite and whose output is not."""

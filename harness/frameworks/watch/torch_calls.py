@@ -7,7 +7,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import tensors, trees
 from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Calls:
         self._watch = watch
         self.inside = False
         self._evaluates = False
+        self.evaluated_at = 0  # evaluation forwards there were when `eval()` was called last
         self.ran: set[int] | None = set()
         self.recorded: set[int] = set()  # of these, with gradients on
         self._built: dict[int, tuple[Any, Place | None, int]] = {}
@@ -70,6 +71,8 @@ class Calls:
         session = self._watch.session
 
         def evaluate(module: Any) -> Any:
+            if session.active and not self.inside:
+                self.evaluated_at = self._watch.seen.evaluation.forwards
             if session.active and not self.inside and module.training and "eval_mode" not in self._watch.seen.sites:
                 session.safely("eval()", session.site, "eval_mode")
             return original(module)
@@ -164,6 +167,8 @@ class Calls:
             if suspended:
                 watch.tape.resume()
         call.output = output
+        if call.grad and self.ran is not None and not any(tensor.requires_grad for tensor in trees.leaves(output, tensors.is_tensor)):
+            self.recorded -= {id(inner) for inner in module.modules()}  # frozen, and nothing that learns lies before it
         session.safely("a forward pass", watch.after_root, call)
         return output
 

@@ -78,7 +78,8 @@ class Data:
         def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active and (id(loader) not in self._places or self._places[id(loader)][0]() is not loader):
                 # A Trainer makes its loaders from what it was built with, so that is where they are mended.
-                place = self._watch.trainers.place if self._watch.trainers.running else session.sites.place(skip=loader)
+                place = session.sites.direct() if self._watch.trainers.running else session.sites.place(skip=loader)
+                place = place or self._watch.trainers.place
                 self._places[id(loader)] = (weakref.ref(loader), place, session.sites.stack())
                 session.safely("a loader's construction", session.site, "loader", site(place))
             original(loader, *args, **kwargs)

@@ -39,6 +39,7 @@ class Evaluations:
         self._ends_at: float | None = None
         self._trained: set[tuple[Any, ...]] = set()
         self._training_frames: set[Place] = set()
+        self._first: Any = None  # model that was trained
 
     def attach(self) -> None:
         session = self._watch.session
@@ -59,7 +60,11 @@ class Evaluations:
             return
         for call in calls:
             self._seen.training_forwards += 1
-            self._seen.training_in_eval_mode += not call.training and _asleep(call.module)
+            asleep = not call.training and _asleep(call.module)
+            self._first = call.module if self._first is None else self._first
+            # A later model that no evaluation left in this mode was put into it for its training.
+            left = call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at
+            self._seen.training_in_eval_mode += asleep and left
             self._training_frames.update(call.stack)
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))

@@ -29,6 +29,7 @@ _CALLS = 60
 _PENDING = 16
 _ROWS = 64
 _TERM_GRADIENTS = 3
+_LATER, _EACH = 12, 4
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Losses:
         self._pending: list[LossRecord] = []
         self._late: list[tuple[LossCall, Any]] = []
         self._recorded = 0
+        self._known: dict[Place, int] = {}
         self.unscaled: dict[int, tuple[Any, Any]] = {}
 
     def attach(self) -> None:
@@ -96,7 +98,10 @@ class Losses:
 
     def _begin(self, name: str, original: Any, args: Any, kwargs: Any) -> LossRecord | None:
         watch = self._watch
-        if watch.evaluating or not watch.in_full:
+        if watch.evaluating:
+            return None
+        if not watch.in_full:
+            self._describe_later(name, original, args, kwargs)
             return None
         watch.session.reach("loss")
         bound = inspect.signature(original).bind(*args, **kwargs)
@@ -122,6 +127,21 @@ class Losses:
         if len(self._pending) > _PENDING:
             self._pending.pop(0)
         return record
+
+    def _describe_later(self, name: str, original: Any, args: Any, kwargs: Any) -> None:
+        """A loss that only a later training asks for: the first calls of it, where it has a gradient."""
+        watch = self._watch
+        if len(watch.seen.later_calls) >= _LATER or not watch.torch.is_grad_enabled():
+            return
+        place = watch.session.sites.place()
+        if place is None or self._known.get(place, 0) >= _EACH or any(site(place) == call.site for call in watch.seen.loss_calls):
+            return
+        given = dict(inspect.signature(original).bind(*args, **kwargs).arguments)
+        inputs, target = given.get("input"), given.get("target")
+        if inputs is not None and tensors.is_tensor(inputs) and inputs.requires_grad and inputs.numel() <= _READ:
+            self._known[place] = self._known.get(place, 0) + 1
+            watch.seen.later_calls.append(LossCall(name=_NAMES[name], inputs=tensors.facts(inputs), target=tensors.facts(target),
+                                                   site=site(place), step=watch.steps.steps + 1))
 
     def _end(self, record: LossRecord, output: Any) -> None:
         record.output, record.node = output, output.grad_fn

@@ -43,6 +43,14 @@ def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
     return (code.co_filename, max(lines), code.co_name) if lines else None
 
 
+def uncalled(script: Path, names: Iterable[str]) -> dict[str, Place]:
+    """The first line for each of these methods that only names it, `optimizer.zero_grad`, as a statement of its own."""
+    tree, wanted = _tree(str(script)), set(names)
+    found = [(node.value.attr, node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Expr)
+             and isinstance(node.value, ast.Attribute) and node.value.attr in wanted] if tree is not None else []
+    return {name: (str(script), line, "<module>") for name, line in sorted(found, key=lambda entry: -entry[1])}
+
+
 def built(kind: str, script: Path, sites: Sites) -> Place | None:
     """Where a script builds its only object of a kind."""
     tree = _tree(str(script))
