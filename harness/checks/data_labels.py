@@ -13,6 +13,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import LoaderFacts, Observation
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.tensor_facts import Site
 
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
 # One label in a random sample of fewer rows than this may be the luck of a rare class.
@@ -20,6 +21,7 @@ _SURE_ROWS = 500
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
 _LEAST_LOSSES = 20
+_LEFT_OUT = -100
 # A schedule of one cycle begins at a 25th of its highest rate by default.
 _CYCLE = 30
 
@@ -78,13 +80,11 @@ class ConstantLabels(Check):
         ignored = [call.ignore_index for call in calls if call.ignore_index is not None]
         enough = len(targets) >= 3 or any(math.prod(facts.shape) >= 256 for facts in targets)
         if enough and ignored and all(facts.minimum == facts.maximum == ignored[0] for facts in targets):
-            return Finding(message=f"Every label of every batch is {ignored[0]}, which the loss leaves out: there is nothing to learn "
-                                   "from.",
-                           remedy=f"Look at how the labels are made; {ignored[0]} is for padding and for tokens that are not to be "
-                                  "predicted.",
-                           site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels")
-                           or raised.made_by(seen, *raised.LABELS) or calls[0].site,
-                           evidence=[f"targets of the first {len(targets)} loss calls: all {ignored[0]}"])
+            return self._left_out(seen, ignored[0], f"targets of the first {len(targets)} loss calls", calls[0].site)
+        # Models of transformers in Keras put something else in the place of what their loss leaves out.
+        columns = [batch.columns[name] for batch in seen.batches for name in (*raised.LABELS, "y") if name in batch.columns]
+        if sum(math.prod(facts.shape) for facts in columns) >= 256 and all(f.minimum == f.maximum == _LEFT_OUT for f in columns):
+            return self._left_out(seen, _LEFT_OUT, f"labels of the first {len(columns)} batches", reading.place(seen, "fit", "loss"))
         tokens = self._one_token(seen)
         if tokens is not None:
             return tokens
@@ -113,6 +113,15 @@ class ConstantLabels(Check):
             site=raised.made_by(seen, loader.label_column, *raised.LABELS) or loader.site, evidence=[f"label counts: {shares(counts)}"]
             + ([f"classes of the dataset: {', '.join(loader.label_names)}"] if loader.label_names else []))
 
+
+    @staticmethod
+    def _left_out(seen: Observation, value: int, which: str, place: Site | None) -> Finding:
+        """Every label is one that a loss passes over."""
+        return Finding(message=f"Every label of every batch is {value}, which the loss leaves out: there is nothing to learn from.",
+                       remedy=f"Look at how the labels are made; {value} is for padding and for tokens that are not to be predicted.",
+                       site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels")
+                       or raised.made_by(seen, *raised.LABELS) or place,
+                       evidence=[f"{which}: all {value}"])
 
     @staticmethod
     def _one_token(seen: Observation) -> Finding | None:

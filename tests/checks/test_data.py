@@ -134,6 +134,15 @@ def test_every_label_left_out() -> None:
     assert finding("D104", seen).site == seen.made["labels"]
 
 
+@pytest.mark.parametrize(("lowest", "fault"), [(-100, True), (-1, False)])
+def test_every_label_of_a_column_left_out(lowest: int, *, fault: bool) -> None:
+    seen = healthy()
+    seen.loss_calls = [LossCall(name="sparse_categorical", target=TensorFacts(shape=(32, 13), dtype="int32", minimum=0, maximum=0))] * 3
+    for batch in seen.batches:
+        batch.columns["labels"] = TensorFacts(shape=(32, 14), dtype="int64", minimum=lowest, maximum=lowest)
+    assert (judge("D104", seen) == "found") is fault
+
+
 def imbalanced() -> Observation:
     seen = healthy()
     seen.loaders[0].label_counts = {"0": 540, "1": 60}
