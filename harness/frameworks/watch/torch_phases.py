@@ -45,7 +45,7 @@ class Phases:
         if modules:
             self._modules = modules
         for late in self._late.values():
-            late.ran += [(module, next(iter(self._watch.tape.cuts), None)) for module in modules
+            late.ran += [(module, self._watch.tape.first_cut) for module in modules
                          if not any(module is known for known, _ in late.ran)]
 
     def about_to_step(self, known: Optimizer) -> None:

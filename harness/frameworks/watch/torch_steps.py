@@ -297,6 +297,7 @@ class Steps:
                 session.enough("enough steps")  # the first training is over, and this one goes nowhere
         known.losses, known.backwards, known.zeroed = [], 0, None
         self._since = 0
+        self._watch.tape.first_cut = None  # the step's own
         if known is self.main:
             self._watch.stepped()
 

@@ -133,6 +133,7 @@ class Tape:
         self.overflown = False
         self.autocast: tuple[str, Any] | None = None
         self.cuts: list[Any] = []
+        self.first_cut: Place | None = None  # of a tensor that goes on as one, in this step
         self.thawed: Place | None = None  # where weights were last set free
         self._scalars: dict[int, Any] = {}
         self.carried = 0
@@ -228,6 +229,8 @@ class Tape:
             self._add(Entry(function, args, kwargs, result, place=self._watch.session.sites.place()))
         elif torch_inside.cuts(self._torch, function, args, result):
             self.cuts = [*self.cuts[-7:], self._watch.session.sites.place()]
+            if result is not None and self._torch.is_tensor(result) and self.first_cut is None:
+                self.first_cut = self.cuts[-1]
 
     def derivative(self, inputs: Any, found: Any) -> None:
         """Derivatives by what goes into a model were taken without a graph of their own: nothing learns from them."""
@@ -299,6 +302,7 @@ class Tape:
             self._links = (self._links[1][-8:], [])
         self._linked = False
         self._entries, self._models, self.overflown, self.cuts, self._derivatives = [], 0, False, [], {}
+        self.first_cut = None
 
     def difference(self) -> tuple[Any, Any, Place | None] | None:
         """The last subtraction of tensors of which one has a gradient: prediction, target, and where it is written."""
