@@ -18,6 +18,8 @@ from harness.checks.tensor_facts import Site
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
 # One label in a random sample of fewer rows than this may be the luck of a rare class.
 _SURE_ROWS = 500
+# Losses of which a guess costs the entropy of the labels; models of transformers compute theirs themselves.
+_PRICED = _CLASS_LOSSES | {"categorical", "model"}
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
 _LEAST_LOSSES = 20
@@ -240,6 +242,8 @@ class UninformativeLabels(Check):
             raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
         if not (learns and chance) and not nothing and not _simple(seen):
             raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
+        if not chance and not any(call.name in _PRICED for call in seen.loss_calls):
+            raise NotJudged("what a guess costs by this loss is not known")
         # The script's own losses, mostly of rows that are new to it; a probe's repeat their rows, which can be memorised.
         losses, floor = reading.finite(reading.observed_losses(seen)), entropy(counts)
         end = statistics.fmean(losses[-max(1, len(losses) // 3):]) if losses else math.nan

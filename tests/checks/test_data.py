@@ -125,6 +125,14 @@ def test_constant_targets_of_a_discriminator() -> None:
     assert judge("D104", seen) not in {"found", "clean"}
 
 
+@pytest.mark.parametrize(("name", "fault"), [("cross_entropy", True), ("hinge", False), ("mse", False)])
+def test_a_guess_whose_price_is_not_known(name: str, *, fault: bool) -> None:
+    seen = uninformative()
+    for call in seen.loss_calls:
+        call.name = name
+    assert (judge("D106", seen) == "found") is fault
+
+
 def test_every_label_left_out() -> None:
     seen = healthy()
     out = TensorFacts(shape=(4, 16), dtype="int64", minimum=-100, maximum=-100)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
@@ -94,11 +96,21 @@ def cases(folder: Path) -> Iterator[Case]:
                    bool(entry.get("held_out")))
 
 
+@contextlib.contextmanager
+def _workplace() -> Iterator[Path]:
+    """A folder of its own for what a script writes, with the project's assets in reach."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        (Path(name) / "assets").symlink_to(ROOT / "assets")
+        yield Path(name)
+
+
 def diagnose(case: Case, *, details: bool = False) -> tuple[Answer, dict[str, Any]]:
     """The answer, and the whole record that `diagnose --json` gave (empty where it gave none)."""
     options = ["--details"] if details else []
     command = [sys.executable, "-m", "harness", "diagnose", "--json", *options, str(case.path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=_TIMEOUT_S)
+    with _workplace() as folder:
+        done = subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, check=False,
+                              timeout=_TIMEOUT_S)
     try:
         record: dict[str, Any] = json.loads(done.stdout)
     except json.JSONDecodeError:
@@ -116,6 +128,7 @@ def plain_seconds(case: Case) -> float:
     framework = "tensorflow" if "keras" in case.path.parent.name else "torch"
     variables = os.environ | for_script(framework, quiet=True, offline=True)
     begun = time.perf_counter()
-    subprocess.run([sys.executable, str(case.path)], cwd=ROOT, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   check=False, timeout=_TIMEOUT_S)
+    with _workplace() as folder:
+        subprocess.run([sys.executable, str(case.path)], cwd=folder, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       check=False, timeout=_TIMEOUT_S)
     return time.perf_counter() - begun
