@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,10 @@ def test_a_module_that_is_not_whole_yet(tmp_path: Path, monkeypatch: pytest.Monk
     seen: list[Any] = []
     session.when_imported("zoo_inner", lambda _module: session.when_imported(hooked, lambda module: seen.append(module.Late)))
     try:
-        import zoo_other  # noqa: F401
-        import zoo_outer
+        outer = importlib.import_module("zoo_outer")
+        importlib.import_module("zoo_other")
         assert seen == [sys.modules[hooked].Late]
-        assert zoo_outer.Late
+        assert outer.Late
         assert not session.observation.warnings
     finally:
         session.detach()

@@ -60,7 +60,7 @@ HEALTHY = [
 
 
 @pytest.mark.parametrize(("layer", "call", "line"), [
-    (*VIEW, "x = x.view("), (*SECOND, "out, _ = self.gru(x)"), (*ATTENTION, "x = self.mix(")])
+    (*VIEW, "x = x.view("), (*SECOND, "self.gru = nn.GRU("), (*ATTENTION, "self.mix = nn.TransformerEncoderLayer(")])
 def test_axes_taken_for_one_another(tmp_path: Path, layer: str, call: str, line: str) -> None:
     found = first(watch(tmp_path, SEQUENCES.replace("LAYER", layer).replace("CALL", call)))
     assert found is not None
