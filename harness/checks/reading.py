@@ -252,14 +252,14 @@ def _ends_below(other: CurveFacts, own: CurveFacts) -> bool:
 
 
 def _beaten(seen: Observation) -> bool:
-    """Whether own rate stays where a guess is over batches that a smaller one takes to half the loss.
+    """Whether own rate stays where a guess is over batches that a smaller one takes to 60 % of the loss.
 
     A rate that ruins a pretrained model may still fit one batch for a few steps before it does, so that says nothing against it.
     """
     own = seen.probes.train
     if own is None or len(own.losses) < _LONG or own.final_loss is None or not failed(own, chance(seen)):
         return False
-    return any(other.learning_rate < own.learning_rate and learned(other) and (other.final_loss or math.inf) < 0.5 * own.final_loss
+    return any(other.learning_rate < own.learning_rate and learned(other) and (other.final_loss or math.inf) < 0.6 * own.final_loss
                for other in seen.probes.train_scaled)
 
 
