@@ -18,6 +18,7 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
+_SWITCHES = ("__set__", "requires_grad_")  # calls that may set a weight free
 _LONGEST = 3000
 _MODELS = 64
 _DERIVATIVES = 200
@@ -156,7 +157,8 @@ class Tape:
                         session.safely("an answer made by hand", decisions.saw, func, args, result)
                     if tape.on:
                         session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
-                if session.active and torch_inside.thaws(tape._torch, func, args, kwargs or {}):
+                switches = getattr(func, "__name__", "") in _SWITCHES and session.active
+                if switches and torch_inside.thaws(tape._torch, func, args, kwargs or {}):
                     tape.thawed = session.sites.place()
                 return result
 
