@@ -11,7 +11,7 @@ import pytest
 from harness import paths
 from harness.catalog import load
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before PyTorch is loaded, as `harness.process.environment` does for scripts
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before PyTorch is loaded, as `harness.process.environment` does for scripts
 
 TOML = """\
 format = 1
