@@ -19,9 +19,12 @@ _PASSES, _HELD = 12, 20
 
 @dataclass
 class _Pass:
-    """`labels`: a number a row; `outputs`: by their place in what the model returns, a key a row; `classes`: of the rows, where known."""
+    """`trains`: a loss went backward in it; `labels`: a number a row; `outputs`: by their place in what the model returns, a key a row;
+    `classes`: of the rows, where known.
+    """
 
     place: Place | None
+    trains: bool = False
     labels: list[Any] = field(default_factory=list)
     classes: list[int] = field(default_factory=list)
     outputs: dict[int, list[Any]] = field(default_factory=dict)
@@ -67,7 +70,7 @@ class Passes:
         """A loss goes backward: the passes that are under way train."""
         for loader, kept in self._passes.values():
             if kept and loader.iterator is not None and loader.iterator() is not None:
-                kept.pop()
+                kept[-1].trains = True
 
     def came(self, loader: Loader, labels: Any) -> None:
         """A batch with these labels."""
@@ -98,7 +101,8 @@ class Passes:
     def finish(self) -> None:
         """Answers of one pass that were held against the same labels in another order."""
         for answers, references in self._held:
-            for loader, kept in self._passes.values():
+            for loader, every in self._passes.values():
+                kept = [made for made in every if not made.trains]
                 asked = next((made for made in kept if made.gave(answers)), None)
                 together = any(made.gave(answers) and made.labels == references for made in kept)
                 if asked is None or together or self._watch.seen.evaluation.passes is not None:
