@@ -3,14 +3,16 @@
     python -m tests.overhead                                      the scripts below, three turns each
     python -m tests.overhead --repeats 3 tests/corpus/torch/moons_v2.py
 
-Each run has a process of its own, with the frameworks imported before the clock starts. *plain*: nothing attached. *watched*: every step
-in full to the very end, without probes. *detached*: watched for the first steps, then detached. Given are the seconds of the whole
-script and, for PyTorch, of an optimizer step in the second half of the run (its optimizers have a hook for that, set in all three kinds).
+Each run has a process of its own, with the frameworks imported before the clock starts. *plain*: nothing attached. *watched*: as a
+diagnosis watches, its first steps in full and the others in passing, but without experiments and to the very end. *everything*: every step
+in full to the very end, which no diagnosis does. *detached*: watched for the first steps, then detached. Given are the seconds of the whole
+script and, for PyTorch, of an optimizer step in the second half of the run (its optimizers have a hook for that, set in every kind).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -29,7 +31,7 @@ from harness.paths import ROOT
 from harness.process.environment import for_script
 from harness.runs import availability
 
-KINDS = ("plain", "watched", "detached")
+KINDS = ("plain", "watched", "everything", "detached")
 FIRST_STEPS = 20
 _ENDLESS = 10**9
 _ZOO = (("bug03", "torch"), ("bug04", "torch"), ("bug01", "tensorflow"), ("bug03", "tensorflow"))
@@ -58,7 +60,7 @@ def measure(wanted: Sequence[str] = (), repeats: int = 3) -> dict[str, Any]:
                     if kind != "plain":
                         ratios = [turn[kind][what] / turn["plain"][what] for turn in turns]
                         row[f"{kind}_to_plain_{what.removesuffix('_s')}"] = round(statistics.median(ratios), 3)
-        row["watched_steps"] = turns[0]["watched"]["steps"]
+        row["steps_in_full"] = {kind: turns[0][kind]["steps"] for kind in KINDS[1:]}
         print(name, json.dumps(row), file=sys.stderr, flush=True)
     return rows
 
@@ -82,7 +84,9 @@ def _child(path: Path, kind: str, *, keras: bool) -> dict[str, Any]:
     if keras:
         import tensorflow  # noqa: F401
     ends: list[float] = []
-    budget = WatchBudget(seconds=_ENDLESS, steps=_ENDLESS, slow_seconds=_ENDLESS, probe_seconds=0.0)
+    budget = WatchBudget(seconds=_ENDLESS, probe_seconds=0.0, onward_seconds=_ENDLESS, further_seconds=_ENDLESS)
+    if kind == "everything":
+        budget = dataclasses.replace(budget, steps=_ENDLESS, slow_seconds=_ENDLESS)
     session = WatchSession(path, budget)
     code = script.compile_with(script.read(path), path, {})
     module = ModuleType("__main__")
