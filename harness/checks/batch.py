@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BatchFacts, ExceptionFacts, Observation
+from harness.checks.observation import BatchFacts, ExceptionFacts, Observation, UnmaskedFacts
 from harness.checks.probe_facts import PaddingFacts
 from harness.checks.tensor_facts import Site
 
@@ -116,6 +116,7 @@ _MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Blo
 
 # What is left of the distance between rows where padding has drowned it.
 _DROWNED = 0.05
+_COVERED = 3
 
 
 class AttentionMask(Check):
@@ -132,13 +133,22 @@ class AttentionMask(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from batches: padding tokens, no (or an all-ones) mask, and a model that takes one."""
         inner = seen.unmasked
-        if inner is not None and inner.padded and not _MASK_NOT_NEEDED.search(inner.kind) and seen.task != "language":
+        if inner is not None and inner.covered and inner.padded >= _COVERED:
+            return Finding(
+                message=f"The batches are padded, and the attention mask that the {inner.kind} inside the model gets does not cover the "
+                        "padding (it is 1 there): it reads the padding as text.",
+                remedy="Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or fill it up with 0 as the ids are.",
+                site=inner.site or reading.place(seen, "forward"),
+                evidence=[f"{inner.padded} batches, in one of them {inner.share:.0%} of the ids are padding at the ends of rows"])
+        if inner is not None and not inner.covered and inner.padded and not _MASK_NOT_NEEDED.search(inner.kind) and seen.task != "language":
             return Finding(
                 message=f"The batches are padded, and no attention mask arrives at the {inner.kind} inside the model: it reads the "
                         "padding as text.",
                 remedy="Pass the mask through your `forward`: `self.encoder(input_ids=ids, attention_mask=(ids != pad_token_id).long())`.",
                 site=inner.site or reading.place(seen, "forward"),
                 evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
+        if seen.generated is not None:
+            return self._generating(seen.generated)
         padding = seen.probes.padding
         if padding is not None and padding.spread < _DROWNED * padding.spread_in_front and not reading.script_learns(seen):
             return self._drowned(seen, padding)
@@ -163,6 +173,16 @@ class AttentionMask(Check):
         if not seen.model.pretrained and not re.search(r"For[A-Z]\w+$|Model$", seen.model.kind):
             raise NotJudged("a model of the script's own may make its mask from the ids")
         return self._finding(seen, bare or unmasked, len(padded), dropped=bool(bare))
+
+    @staticmethod
+    def _generating(found: UnmaskedFacts) -> Finding:
+        """Prompts that a tokenizer has padded, without the mask that came with them."""
+        return Finding(
+            message=f"The prompts are padded, and `generate` gets them without the attention mask that came with them: {found.kind} reads "
+                    "the padding as text, and goes on from there.",
+            remedy="Pass all that the tokenizer gave: `model.generate(**encoded, max_new_tokens=...)`.", site=found.site,
+            evidence=[f"{found.padded} batches of prompts, in one of them {found.share:.0%} of the ids are padding",
+                      "the padding's id ends a text as well, or is not known to the model, so that no mask can be made from the ids"])
 
     @staticmethod
     def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:

@@ -299,6 +299,8 @@ class LabelName(Check):
         column = loader.label_column if loader else None
         column = column if column and column not in {"labels", *received} else None
         column = column or next((name for name in raised.LABELS if name in known and name != "labels"), None)
+        made = [name for name in loader.dropped_columns if name in seen.made] if loader and column is None else []
+        column = made[0] if len(made) == 1 else column  # beside what it tokenized, the script has made one column, and no model takes it
         evidence = [raised.quote(error, 300)]
         if received:
             evidence.append(f"what the model received: {', '.join(received)}")
@@ -312,4 +314,5 @@ class LabelName(Check):
             remedy = ("Give every row a `labels` column (`dataset = dataset.rename_column(\"<your label column>\", \"labels\")`); in a "
                       "loop of "
                       "your own pass it on: `model(**batch, labels=labels)`.")
-        return Finding(message=message, remedy=remedy, site=raised.site_of(seen, error, loader), evidence=evidence)
+        return Finding(message=message, remedy=remedy, evidence=evidence,
+                       site=seen.made[made[0]] if len(made) == 1 else raised.site_of(seen, error, loader))

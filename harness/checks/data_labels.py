@@ -11,7 +11,7 @@ from harness.catalog.schema import Stage
 from harness.checks import pairing, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import LoaderFacts, Observation
+from harness.checks.observation import LoaderFacts, LossCall, Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
@@ -87,7 +87,7 @@ class ConstantLabels(Check):
         columns = [batch.columns[name] for batch in seen.batches for name in (*raised.LABELS, "y") if name in batch.columns]
         if sum(math.prod(facts.shape) for facts in columns) >= 256 and all(f.minimum == f.maximum == _LEFT_OUT for f in columns):
             return self._left_out(seen, _LEFT_OUT, f"labels of the first {len(columns)} batches", reading.place(seen, "fit", "loss"))
-        tokens = self._one_token(seen)
+        tokens = self._one_token(seen) or self._one_kept(seen, calls)
         if tokens is not None:
             return tokens
         loader = raised.train_loader(seen)
@@ -124,6 +124,23 @@ class ConstantLabels(Check):
                        site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels")
                        or raised.made_by(seen, *raised.LABELS) or place,
                        evidence=[f"{which}: all {value}"])
+
+    @staticmethod
+    def _one_kept(seen: Observation, calls: list[LossCall]) -> Finding | None:
+        """A loss passes over all but one class. Class ids begin at 0: what is nothing but that, and what is left out, is one class."""
+        wide = [(call.target, call.ignore_index) for call in calls if call.target is not None and len(call.target.shape) > 1]
+        left = {facts.minimum for facts, _ in wide}
+        if len(wide) < _BATCHES or left != {ignored for _, ignored in wide} or any(facts.maximum != 0 for facts, _ in wide):
+            return None
+        if len(left) != 1 or 0 in left or sum(math.prod(facts.shape) for facts, _ in wide) < _POSITIONS:
+            return None
+        value = calls[0].ignore_index
+        return Finding(message=f"All labels that the loss does not leave out are 0: there is nothing to tell apart. {value} is in the "
+                               "place of the others.",
+                       remedy=f"{value} belongs to the padding: look at the mask that puts it there, `labels.masked_fill(ids == pad_id, "
+                              f"{value})`, and count what is left.",
+                       site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or calls[0].site,
+                       evidence=[f"targets of the first {len(wide)} loss calls: {value} and 0"])
 
     @staticmethod
     def _one_token(seen: Observation) -> Finding | None:

@@ -19,6 +19,7 @@ _ENCODINGS = {"CategoricalAccuracy": "one-hot rows", "TopKCategoricalAccuracy": 
 
 
 _COUNTING = ("IoU", "MeanIoU")
+_COUNTS = 0.05  # share of scores that a metric reads wrongly
 
 
 def _open(shape: tuple[int, ...]) -> str:
@@ -54,7 +55,7 @@ class MetricInput(Check):
         error = sure or unsure
         if error is None:
             by_hand = self._wrong_axis(seen) or self._scores_as_ids(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
-            return by_hand or self._other_encoding(seen)
+            return by_hand or self._other_encoding(seen) or self._cut_scores(seen)
         given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -177,6 +178,30 @@ class MetricInput(Check):
                     remedy="Use `SparseCategoricalAccuracy()` (in `compile`, `metrics=[\"accuracy\"]` finds the right one by the shapes).",
                     site=update.site or reading.place(seen, "metric", "compile", "evaluation"),
                     evidence=[f"predictions {_open(given.shape)} {given.dtype}, references {_open(wanted.shape)} {wanted.dtype}"])
+        return None
+
+    @staticmethod
+    def _cut_scores(seen: Observation) -> Finding | None:
+        """A metric object of Keras cuts raw scores at thresholds for probabilities, and loses a part of them that counts."""
+        scores = seen.evaluation.scores
+        if scores is None or not scores.values:
+            return None
+        for update in seen.evaluation.updates:
+            if update.cuts is None or not update.raw or update.cuts[1] <= 0 or update.cuts[0] >= 1:
+                continue
+            single = update.cuts[0] == update.cuts[1]
+            wrong = scores.lost if single else scores.odd
+            if wrong < _COUNTS * scores.values:
+                continue
+            at = f"at {update.cuts[0]:g}" if single else "at thresholds from 0 to 1"
+            lost = "lie between 0 and 0.5: a yes by their sigmoid, and taken as a no" if single else "lie beyond all of them"
+            return Finding(
+                message=f"{update.name} cuts probabilities {at}, and gets raw scores (logits) from {scores.minimum:.3g} to "
+                        f"{scores.maximum:.3g}.",
+                remedy="Tell the metric: `AUC(from_logits=True)`, `BinaryAccuracy(threshold=0.0)`, `Precision(thresholds=0.0)`; or let the "
+                       "model end with a sigmoid, and the loss take probabilities.",
+                site=update.site or reading.place(seen, "metric", "compile", "evaluation"),
+                evidence=[f"{wrong} of {scores.values} scores {lost}"])
         return None
 
     @staticmethod

@@ -11,6 +11,7 @@ class MetricFacts(Facts):
     `reshaped`: what the same function (of the script's, defined at `function`) says of predictions that have one axis of length one more
     (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
     `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
+    `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
     """
 
     name: str = ""
@@ -22,12 +23,15 @@ class MetricFacts(Facts):
     predicted_counts: dict[str, int] = {}
     reference_counts: dict[str, int] = {}
     fractions: bool | None = None
+    cuts: tuple[float, float] | None = None
+    raw: bool | None = None
     site: Site | None = None
 
 
 class DecisionFacts(Facts):
     """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
     of `values` outputs was compared with each of as many references; or `equal`, where they were asked to be equal to whole numbers.
+    `scores`: the outputs of Keras' evaluation steps, whatever becomes of them.
 
     `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor
     1; `broken`: is no whole number.
@@ -81,6 +85,7 @@ class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
     or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0).
+    `scores`: raw outputs of a loss that applies the sigmoid itself, over all evaluation steps of Keras.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode."""
 
@@ -92,6 +97,7 @@ class EvaluationFacts(Facts):
     metrics: list[MetricFacts] = []
     decisions: list[DecisionFacts] = []
     updates: list[MetricFacts] = []
+    scores: DecisionFacts | None = None
     passes: PassesFacts | None = None
     relation: RelationFacts | None = None
     dropped: Site | None = None

@@ -97,6 +97,10 @@ class GraphCut(Check):
                "`torch.tensor(...)` on "
                "the way, and no `torch.no_grad()` around the forward pass.")
 
+    _KERAS_REMEDY = ("Keep to operations with a derivative from the weights to the loss: no comparison, `argmax`, `round`, cast to whole "
+                     "numbers, `stop_gradient` or `.numpy()` on the way. A hard decision learns by a straight-through estimate: "
+                     "`p + stop_gradient(code - p)`.")
+
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception of backward, or from weights that were used and trained for, and got no gradient."""
         error = (reading.matching(seen, _NO_GRAPH) or reading.matching(seen, _NUMBER)
@@ -134,14 +138,23 @@ class GraphCut(Check):
                 raise NotJudged("gradients were not measured")
             return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
                            remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[_names(without)])
-        cut = [p for p in without if p.used and p.in_optimizer]
+        return self._some(seen, [p for p in without if p.used and p.in_optimizer and not p.moved], len(wanted))
+
+    def _some(self, seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding | None:
+        """These of the weights took part and are in the optimizer, and no gradient has come to them."""
         if cut and "recomputed" in seen.sites:
-            return self._recomputed(seen, cut, len(wanted))
-        if not cut or (seen.model.pretrained and not self._meant(seen, cut)):
+            return self._recomputed(seen, cut, wanted)
+        if not cut or (seen.model is not None and seen.model.pretrained and not self._meant(seen, cut)):
             return None  # unused layers have no gradient, and a pretrained part may be meant to stay as it is
+        if seen.probes.unreached_matter is False:
+            return None  # a branch that nobody reads, such as the pooler of a body whose tokens alone are used
+        keras = seen.framework in reading.KERAS
+        if seen.probes.unreached_matter is None and (keras or "cut" not in seen.sites):
+            raise NotJudged(f"{len(cut)} weights get no gradient, and whether the loss depends on them at all was not probed")
+        remedy, freeze = (self._KERAS_REMEDY, "layer.trainable = False") if keras else (self._REMEDY, "requires_grad_(False)")
         return Finding(
-            message=f"{len(cut)} of {len(wanted)} weights took part in the forward pass and are in the optimizer, but get no gradient.",
-            remedy=f"{self._REMEDY} If that part is frozen on purpose, say so: `requires_grad_(False)`.",
+            message=f"{len(cut)} of {wanted} weights took part in the forward pass and are in the optimizer, but get no gradient.",
+            remedy=f"{remedy} If that part is frozen on purpose, say so: `{freeze}`.",
             site=reading.place(seen, "cut", "model", "loss"), evidence=[_names(cut)])
 
     @staticmethod
@@ -233,6 +246,7 @@ class FrozenWeights(Check):
                            evidence=[_names(model.parameters)])
         head = [p for p in model.parameters if p.name.rpartition(".")[0] == model.parameters[-1].name.rpartition(".")[0]]
         fresh = model.fresh_head is True or (model.fresh_head is None and model.pretrained is False)
+        fresh = fresh and seen.probes.frozen_head_matters is not False
         if seen.framework == "torch" and trainable and fresh and not model.tied and head and not any(p.trainable for p in head) and all(
                 p.used is not False and p.recorded is not False for p in head):
             return Finding(message=f"The last layer ({head[0].name}) was drawn at random and is frozen, so it stays random.",
@@ -286,7 +300,7 @@ class NoBackward(Check):
             return None
         return Finding(message=f"The optimizer took {len(counts)} steps without a single backward pass before them; no weight moved.",
                        remedy="Call `loss.backward()` between the loss and `optimizer.step()`.",
-                       site=reading.place(seen, "uncalled.backward", "step", "loss", "optimizer", "model"),
+                       site=reading.place(seen, "uncalled.backward", "training_step", "step", "loss", "optimizer", "model"),
                        evidence=[*reading.uncalled(seen, "backward"), f"{seen.forward_without_backward} forward passes, 0 backward passes"])
 
 

@@ -57,7 +57,7 @@ class OutputFitsLoss(Check):
                        '(Keras: `Dense(1)` with `BinaryCrossentropy(from_logits=True)`).',
                 site=site or (error.site if error else None),
                 evidence=[f"{error.type}: {reading.first_line(error.message)}"] if error else [f"First losses: {values}"])
-        constant = call is None or call.inputs is None or (call.inputs.minimum == 1.0 and call.inputs.maximum == 1.0)
+        constant = call is None or call.inputs is None or _is_one(call.inputs.minimum, call.inputs.maximum)
         if units == 1 and activation == "softmax" and constant:
             return Finding(message="The last layer is one unit with a softmax: its output is 1 for every row, whatever goes in.",
                            remedy='Use a sigmoid for one unit (`Dense(1, activation="sigmoid")`, `torch.sigmoid`), or no activation and '
@@ -281,3 +281,8 @@ def _range_text(call: LossCall | None) -> list[str]:
     sums = ", rows sum to 1" if inputs.rows_sum_to_one else ""
     value = f"; loss {call.value:.4g}" if call.value is not None else ""
     return [f"{call.name} was given {tuple(inputs.shape)} values from {inputs.minimum:.4g} to {inputs.maximum:.4g}{sums}{value}"]
+
+
+def _is_one(*values: float | None) -> bool:
+    """Whether all of these are 1, but for rounding in float32."""
+    return all(value is not None and abs(value - 1) < 1e-6 for value in values)

@@ -15,6 +15,7 @@ from harness.catalog.schema import Stage
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site, TensorFacts
+from harness.checks.training_facts import BufferFacts, LaterFacts
 
 FORMAT = 1
 
@@ -178,13 +179,15 @@ class UnitFacts(Facts):
 
 
 class UnmaskedFacts(Facts):
-    """A pretrained model of class `kind` inside the script's own one, which is given token ids and no attention mask: in how many
-    `batches`, how many of these `padded`, and the largest `share` of padding in one of them."""
+    """A model of class `kind` which is given token ids and no attention mask (a pretrained one inside the script's own, or one that
+    generates): in how many `batches`, how many of these `padded`, and the largest `share` of padding in one of them.
+    `covered`: a mask is given, and is 1 at every position, the padding too."""
 
     kind: str
     batches: int = 0
     padded: int = 0
     share: float = 0.0
+    covered: bool = False
     site: Site | None = None
 
 
@@ -262,21 +265,6 @@ class OptimizerFacts(Facts):
     site: Site | None = None
 
 
-class LaterFacts(Facts):
-    """A training after the watched one, from `step` (1-based) of its optimizer on: weights that this `held` of the models that are trained,
-    `foreign` ones that get no gradient any more, and those `lacking` from it although they get gradients: how many, and the names of some.
-    `thawed`: these were frozen when the optimizer took its first step.
-    """
-
-    step: int
-    held: int
-    foreign: int
-    lacking: int
-    left: list[str]
-    thawed: bool = False
-    site: Site | None = None
-
-
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the
@@ -322,7 +310,8 @@ class ExceptionFacts(Facts):
 
 class MemoryFacts(Facts):
     """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
-    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`)."""
+    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `traces`: how many graphs
+    TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ."""
 
     peak: int | None = None
     budget: int | None = None
@@ -330,6 +319,8 @@ class MemoryFacts(Facts):
     growth_per_step: float | None = None
     graph_grows: bool | None = None
     losses_kept: int | None = None
+    traced_calls: int = 0
+    traces: int = 0
     weights: int | None = None
 
 
@@ -347,7 +338,7 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `later`: a training after the watched one whose optimizer holds weights that no model has. `thawed`: one of the same model, of which
-    weights can be trained since then that its step was not built for.
+    weights can be trained since then that its step was not built for. `buffers`: in which a script of TensorFlow's adds up gradients.
     """
 
     format: int = FORMAT
@@ -365,6 +356,7 @@ class Observation(Facts):
     optimizer: OptimizerFacts | None = None
     loaders: list[LoaderFacts] = []
     unmasked: UnmaskedFacts | None = None
+    generated: UnmaskedFacts | None = None
     apart: ApartFacts | None = None
     collation: CollationFacts | None = None
     divergence: list[DivergenceFacts] = []
@@ -393,6 +385,7 @@ class Observation(Facts):
     thawed: LaterFacts | None = None
     mixed: Site | None = None
     restored: RestoreFacts | None = None
+    buffers: BufferFacts | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

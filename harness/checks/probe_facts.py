@@ -77,6 +77,8 @@ class ProbeFacts(Facts):
     in the mode that the script evaluates in.
     `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
     (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
+    `unreached_matter`: the loss changes with the weights that took part and got no gradient; those of a branch that nobody reads do not.
+    `frozen_head_matters`: the same of a last layer that is frozen.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
     with labels shuffled, `text_baseline_rows`: rows that they were measured on.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
@@ -93,6 +95,8 @@ class ProbeFacts(Facts):
     evaluation_error: dict[str, Any] | None = None
     repeat_differs: bool | None = None
     input_matters: bool | None = None
+    unreached_matter: bool | None = None
+    frozen_head_matters: bool | None = None
     text_baseline: float | None = None
     text_baseline_shuffled: float | None = None
     text_baseline_rows: int = 0

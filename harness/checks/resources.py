@@ -10,6 +10,7 @@ from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import ExceptionFacts, Observation
 
+_TRACES = 8
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _WIDTHS = {"float": 4,
            "float32": 4, "half": 2, "float16": 2, "bfloat16": 2, "double": 8, "float64": 8, "int32": 4, "int64": 8, "int8": 1, "bool": 1}
@@ -85,7 +86,8 @@ class OutOfMemory(Check):
 class MemoryGrows(Check):
     """Memory grows with each step.
 
-    Sources: PyTorch docs, FAQ ("my model reports out of memory"); Python docs, tracemalloc.
+    Sources: PyTorch docs, FAQ ("my model reports out of memory"); Python docs, tracemalloc; TensorFlow docs, Better performance with
+    tf.function (retracing).
     """
 
     code: ClassVar[str] = "R602"
@@ -94,6 +96,8 @@ class MemoryGrows(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges the slope over the last steps against the peak; caches fill in the first ones."""
+        if seen.memory.traces >= _TRACES and seen.memory.traces >= 0.5 * seen.memory.traced_calls:
+            return self._traced(seen)
         growth, peak, steps = seen.memory.growth_per_step, seen.memory.peak, len(seen.steps)
         if growth is None or peak is None:
             raise NotJudged("memory was not measured over the steps")
@@ -110,6 +114,17 @@ class MemoryGrows(Check):
                               "(`outputs.append(x.detach().cpu())`), hooks "
                               "that are added again, a cache without a limit.",
                        site=reading.place(seen, "carried", "loss", "step", "backward", "fit"), evidence=[])
+
+
+    @staticmethod
+    def _traced(seen: Observation) -> Finding:
+        """Every call of a function makes a graph of its own."""
+        return Finding(
+            message=f"A `tf.function` is given numbers of Python that change: in {seen.memory.traced_calls} calls TensorFlow makes "
+                    f"{seen.memory.traces} graphs of it, one for each number, and keeps them all.",
+            remedy="Give it tensors, `tf.constant(value, tf.float32)`, or let it read a `tf.Variable` that is assigned to; only what "
+                   "is to be built into the graph (a mode, a width) should come as a number of Python.",
+            site=reading.place(seen, "traced", "step"), evidence=[])
 
 
 def requested_bytes(message: str) -> int | None:

@@ -19,7 +19,7 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    return next((found for look in (_still_warming, _held_down, _used_up, _starved) if (found := look(seen)) is not None), None)
+    return next((found for look in (_still_warming, _held_down, _nothing, _used_up, _starved) if (found := look(seen)) is not None), None)
 
 
 def _still_warming(seen: Observation) -> Finding | None:
@@ -60,6 +60,18 @@ def _held_down(seen: Observation) -> Finding | None:
         remedy="Step the schedule after every `optimizer.step()`, in the inner loop; or count its warm-up in epochs.",
         site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"),
         evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *reading.own_losses(seen)])
+
+
+def _nothing(seen: Observation) -> Finding | None:
+    """A rate of zero at every step, and no weight that moves."""
+    rates = [step.learning_rate for step in seen.steps]
+    moved = seen.model.displacement if seen.model else None
+    if len(rates) < 20 or any(rate != 0 for rate in rates) or moved is None or moved > 0:
+        return None
+    return Finding(
+        message=f"The learning rate is 0 at each of the {len(rates)} steps that were watched, and no weight has moved.",
+        remedy="Look at what the schedule gives, `scheduler.get_last_lr()`: an initial rate or a factor that is left out may be 0.",
+        site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"), evidence=reading.own_losses(seen))
 
 
 def _used_up(seen: Observation) -> Finding | None:

@@ -9,15 +9,17 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, schedules
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import LaterFacts, Observation, StepFacts
+from harness.checks.observation import Observation, StepFacts
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import LaterFacts
 
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",
            "G307", "G308", "S403", "S404", "S405")
 # Keras says so: of an optimizer that has met a model, and meets another.
 _OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
+_BUFFERED = 3
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -115,7 +117,7 @@ class GradientsNotZeroed(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the gradients that are there before a step's first backward pass, over all steps."""
         if seen.framework in reading.KERAS:
-            return None
+            return self._buffered(seen)
         if reading.several_models(seen):
             raise NotJudged("several models take steps; gradients of one loss may lie on another's weights by design")
         wiped = self._wiped(seen)
@@ -143,6 +145,19 @@ class GradientsNotZeroed(Check):
                    "optimizer's, and this model's.",
             site=reading.place(seen, "uncalled.zero_grad", "zero_grad", "step", "backward", "optimizer"),
             evidence=[*reading.uncalled(seen, "zero_grad"), *shown])
+
+    @staticmethod
+    def _buffered(seen: Observation) -> Finding | None:
+        """Variables that gradients are added to, and that nothing is ever taken from."""
+        found = seen.buffers
+        if found is None or found.held or len(found.norms) < _BUFFERED or not all(found.norms):
+            return None
+        return Finding(
+            message=f"Gradients are added up in {found.variables} variables, and these are never set back to zero: each step repeats all "
+                    "that came before it.",
+            remedy="After `apply_gradients`, set them back: `for buffer in buffers: buffer.assign(tf.zeros_like(buffer))`; or leave the "
+                   "adding up to Keras, `Adam(gradient_accumulation_steps=4)`.", site=found.site or reading.place(seen, "step", "fit"),
+            evidence=[f"Norm of what is added up: {', '.join(f'{norm:.3g}' for norm in found.norms[:8])}"])
 
     @staticmethod
     def _carried(before: StepFacts, step: StepFacts) -> bool:

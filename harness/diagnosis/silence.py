@@ -15,6 +15,7 @@ from harness.checks.probe_facts import CurveFacts
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
 _MANY_STEPS, _FEW = 40, 20
+_RISEN, _TRIED = 1.5, 3
 # Standard errors between a baseline and chance.
 _CLEARLY = 8
 
@@ -30,7 +31,7 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
     floor = still_guessing(seen)
     if floor is None:
-        return _starved(seen, late)
+        return _starved(seen, late) or _rising(seen)
     hurried = ["its experiments ran out of time (--watch 90 gives them more)"] if late else []
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
@@ -52,6 +53,16 @@ def _starved(seen: Observation, late: bool) -> str | None:
         return (f"after {len(losses)} steps the loss is above that of a guess ({end:.2f}, and {guess:.2f}), and its experiments ran out of "
                 "time (--watch 90 gives them more)")
     return None
+
+
+def _rising(seen: Observation) -> str | None:
+    """That the loss goes up, and one batch cannot be fitted at any rate that was tried."""
+    train, fits = seen.probes.train, [fit for fit in (seen.probes.overfit, *seen.probes.overfit_scaled) if fit is not None]
+    start, end = (train.start_loss, train.final_loss) if train is not None else (None, None)
+    if start is None or end is None or not 0 < start < end / _RISEN or len(fits) < _TRIED or any(map(reading.learned, fits)):
+        return None
+    return (f"the loss rises from {start:.3g} to {end:.3g} over the watched steps, one batch could not be fitted at any of {len(fits)} "
+            "rates, and no check explains why")
 
 
 def _learnable(seen: Observation, floor: float) -> str | None:

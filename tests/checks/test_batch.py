@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import Observation
+from harness.checks.observation import Observation, UnmaskedFacts
 from tests.checks.made import error, finding, healthy, judge
 
 
@@ -72,3 +72,16 @@ def test_list_in_a_script_that_is_no_batch() -> None:
     assert judge("B103", seen) == "clean"
     seen = Observation(exception=error("AttributeError", "'str' object has no attribute 'to'", "setup", "name.upper()"))
     assert judge("B103", seen) == "clean"
+
+
+@pytest.mark.parametrize(("batches", "wrong"), [(3, True), (2, False)])
+def test_a_mask_of_ones_inside_a_model_of_ones_own(batches: int, wrong: bool) -> None:
+    seen = healthy()
+    seen.unmasked = UnmaskedFacts(kind="BertModel", batches=batches, padded=batches, share=0.4, covered=True)
+    assert (judge("B102", seen) == "found") is wrong
+
+
+def test_padded_prompts_without_their_mask() -> None:
+    seen = healthy()
+    seen.generated = UnmaskedFacts(kind="GPT2LMHeadModel", batches=2, padded=2, share=0.4)
+    assert "`generate`" in finding("B102", seen).message

@@ -153,3 +153,16 @@ def test_a_metric_that_counts_class_ids(name: str, dtype: str, wrong: bool) -> N
         found(MetricInput, observation, "BinaryIoU", "(rows, 32, 32, 1)")
     else:
         assert verdict(MetricInput, observation) is None
+
+
+@pytest.mark.parametrize(("cuts", "raw", "lost", "odd", "wrong"), [
+    ((0.5, 0.5), True, 30, 10, True), ((0.5, 0.5), True, 2, 80, False), ((0.5, 0.5), False, 30, 10, False),
+    ((0.0, 0.0), True, 30, 10, False), ((0.0, 1.0), True, 2, 80, True), (None, True, 30, 80, False)])
+def test_a_metric_that_cuts_raw_scores(cuts: tuple[float, float] | None, raw: bool, lost: int, odd: int, wrong: bool) -> None:
+    update = MetricFacts(name="AUC", predictions=tensor(0, 1), references=ids(0, 1), site=HERE, cuts=cuts, raw=raw)
+    scores = DecisionFacts(how="scores", values=200, minimum=-6.0, maximum=7.0, lost=lost, odd=odd)
+    observation = seen(framework="keras", evaluation=EvaluationFacts(updates=[update], scores=scores))
+    if wrong:
+        found(MetricInput, observation, "-6 to 7", "of 200 scores")
+    else:
+        assert verdict(MetricInput, observation) is None

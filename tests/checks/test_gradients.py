@@ -9,8 +9,10 @@ import pytest
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
 from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
-from harness.checks.observation import BadBirth, ExceptionFacts, LaterFacts, MemoryFacts, OptimizerFacts, UnitFacts
+from harness.checks.observation import BadBirth, ExceptionFacts, MemoryFacts, OptimizerFacts, UnitFacts
+from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import LaterFacts
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_SMALLER,
@@ -75,7 +77,10 @@ CUT = [parameter("body.weight", gradient_norm=None, moved=False), parameter("hea
 
 
 def test_graph_cut_silent() -> None:
-    found(GraphCut, seen(model=model(parameters=CUT), steps=steps(3)), "1 of 2", "body.weight")
+    found(GraphCut, seen(model=model(parameters=CUT), steps=steps(3), probes=ProbeFacts(unreached_matter=True)), "1 of 2", "body.weight")
+    found(GraphCut, seen(model=model(parameters=CUT), steps=steps(3), sites={"cut": HERE}), "1 of 2", "body.weight")
+    found(GraphCut, seen(model=model(parameters=CUT), steps=steps(3), framework="keras", probes=ProbeFacts(unreached_matter=True)),
+          "stop_gradient", "layer.trainable = False")
     nothing = [parameter(name, gradient_norm=None, moved=False) for name in ("a.weight", "b.weight")]
     found(GraphCut, seen(model=model(parameters=nothing), steps=steps(3)), "none of 2")
 
@@ -86,6 +91,8 @@ def test_graph_cut_silent() -> None:
     {"model": model(parameters=[parameter("body.weight", gradient_norm=None, trainable=False), parameter("head.weight")])},
     {"model": model(parameters=[parameter("body.weight", gradient_norm=None, in_optimizer=False), parameter("head.weight")])},
     {"model": model(parameters=CUT, pretrained=True)},
+    {"model": model(parameters=CUT), "probes": ProbeFacts(unreached_matter=False)},
+    {"model": model(parameters=CUT)},
     {"model": model(parameters=CUT), "models_stepped": 2},
 ])
 def test_graph_whole(facts: dict[str, object]) -> None:

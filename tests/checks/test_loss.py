@@ -256,3 +256,10 @@ def test_numbers() -> None:
     bad = [*steps(2), *steps(3, loss=math.inf)[2:]]
     away = [BadBirth(step=3, what="weight", name="w")]
     assert "S401" in str(verdict(NotANumber, seen(steps=bad, births=away, probes=FAILS_LEARNS_SMALLER)))
+
+
+@pytest.mark.parametrize(("value", "wrong"), [(0.9999999403953552, True), (0.97, False)])
+def test_a_softmax_over_one_unit_is_one_but_for_rounding(value: float, wrong: bool) -> None:
+    facts = call("bce", inputs=tensor(8, 1, minimum=value, maximum=value), from_logits=False)
+    result = verdict(OutputFitsLoss, seen(framework="keras", loss_calls=[facts], model=model(final_units=1, final_activation="softmax")))
+    assert ("1 for every row" in getattr(result, "message", "")) is wrong

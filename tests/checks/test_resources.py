@@ -56,3 +56,12 @@ def test_memory_grows() -> None:
         assert verdict(MemoryGrows, seen(memory=healthy, steps=steps(60))) is None
     assert isinstance(verdict(MemoryGrows, seen(memory=leak, steps=steps(5))), str)
     assert isinstance(verdict(MemoryGrows, seen(steps=steps(60))), str)
+
+
+@pytest.mark.parametrize(("traces", "calls", "wrong"), [(60, 60, True), (3, 60, False), (10, 60, False)])
+def test_a_function_that_is_traced_at_every_call(traces: int, calls: int, wrong: bool) -> None:
+    observation = seen(framework="keras", steps=steps(40), memory=MemoryFacts(traces=traces, traced_calls=calls), sites={"traced": HERE})
+    if wrong:
+        found(MemoryGrows, observation, "60 graphs", "tf.constant")
+    else:
+        assert not hasattr(verdict(MemoryGrows, observation), "remedy")

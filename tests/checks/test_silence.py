@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.checks.base import walk
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import CurveFacts
 from harness.diagnosis.record import conclude
 from tests.checks.made import curve, healthy, steps
 
@@ -91,3 +92,15 @@ def test_a_few_steps_in_all_the_time_there_was() -> None:
     assert verdict(seen)[0] == "clean"  # it ended by itself
     seen.stopped = "time"
     assert verdict(seen) == ("no verdict", "only 12 steps fitted into the time (--watch 90 gives it more)")
+
+
+def test_a_loss_that_rises_where_nothing_fits_a_batch() -> None:
+    seen = healthy()
+    seen.task, seen.steps = "regression", steps([0.6 + 0.02 * number for number in range(60)])
+    flat = curve(0.58, 0.6)
+    seen.probes.overfit, seen.probes.overfit_scaled = flat, [flat, flat]
+    seen.probes.train = CurveFacts(learning_rate=0.1, losses=[0.6] * 30, start_loss=0.6, final_loss=1.3)
+    seen.probes.train_scaled = []
+    assert "rises from 0.6 to 1.3" in verdict(seen)[1]
+    seen.probes.overfit_scaled = [flat, curve(0.58, 0.1)]
+    assert "rises" not in verdict(seen)[1]

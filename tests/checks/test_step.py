@@ -8,6 +8,7 @@ from harness.checks.base import Finding
 from harness.checks.observation import ExceptionFacts, Observation, OptimizerFacts
 from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import BufferFacts
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_LARGER,
@@ -171,3 +172,25 @@ def test_a_keras_optimizer_that_meets_another_model(text: str) -> None:
     error = ExceptionFacts(type="ValueError", message=text, stage="step", site=HERE)
     finding = found(OtherWeights, died(error, framework="keras"), "of another model")
     assert finding.site == HERE
+
+
+@pytest.mark.parametrize(("held", "norms", "wrong"), [(0, [1.0, 2.0, 3.0], True), (1, [1.0, 2.0, 3.0], False), (0, [1.0, 2.0], False),
+                                                      (0, [1.0, 0.0, 3.0], False)])
+def test_gradients_that_are_added_up_for_ever(held: int, norms: list[float], wrong: bool) -> None:
+    buffers = BufferFacts(variables=4, held=held, norms=norms, site=HERE)
+    observation = seen(framework="keras", steps=steps(6), model=model(), buffers=buffers)
+    if wrong:
+        found(GradientsNotZeroed, observation, "4 variables", "1, 2, 3", "gradient_accumulation_steps")
+    else:
+        assert verdict(GradientsNotZeroed, observation) is None
+
+
+@pytest.mark.parametrize(("rate", "displacement", "wrong"), [(0.0, 0.0, True), (1e-3, 0.0, False), (0.0, 0.1, False)])
+def test_a_rate_of_zero_all_along(rate: float, displacement: float, wrong: bool) -> None:
+    stuck = steps(40)
+    for step in stuck:
+        step.learning_rate, step.loss = rate, 1.0
+    facts = model()
+    facts.displacement = displacement
+    result = verdict(RateTooLow, seen(steps=stuck, model=facts, probes=probes(curve(rate, 1.0, 1.0)), optimizer=ADAM))
+    assert (isinstance(result, Finding) and "is 0 at each" in result.message) is wrong

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.checks import pairing
+from harness.frameworks.watch import maps
 from tests.frameworks.watching import watch
 
 pytest.importorskip("torch")
@@ -48,3 +49,17 @@ def test_choices_that_are_regrouped(tmp_path: Path, body: str, *, mixed: bool) -
     if found is not None:
         assert found.site is not None
         assert found.site.source == "def regroup(batch):"
+
+
+def portions(rows: dict[str, list[list[int]]], labels_reversed: bool) -> dict[str, list[list[int]]]:
+    """The rows of a language model: all texts one after the other, cut into eights."""
+    whole = {name: [part for row in values for part in row] for name, values in rows.items()}
+    cut = {name: [stream[at:at + 8] for at in range(0, len(stream) // 8 * 8, 8)] for name, stream in whole.items()}
+    return cut | {"labels": cut["input_ids"][::-1] if labels_reversed else cut["input_ids"].copy()}
+
+
+@pytest.mark.parametrize("labels_reversed", [True, False])
+def test_a_stream_that_is_cut_anew(*, labels_reversed: bool) -> None:
+    rows = {"input_ids": [[10 * row + part for part in range(7 + 2 * (row % 2))] for row in range(12)],
+            "attention_mask": [[1] * (7 + 2 * (row % 2)) for row in range(12)]}
+    assert maps._mixes(lambda given: portions(given, labels_reversed), rows) is labels_reversed

@@ -78,6 +78,14 @@ class Backend(ABC, Generic[S]):
         """Whether outputs depend on the inputs at all (and, where it can be told, whether they repeat)."""
 
     @abstractmethod
+    def input_matters(self, step: S, change: Change | None = None) -> bool | None:
+        """Whether outputs of shaken first weights depend on the (changed) inputs; None where that cannot be told."""
+
+    @abstractmethod
+    def matters(self, step: S, weights: list[Any]) -> bool | None:
+        """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
+
+    @abstractmethod
     def units(self, steps: list[S]) -> list[UnitFacts]:
         """The nonlinearities of the weights of now: shares of units that never fire over these steps."""
 
@@ -138,8 +146,13 @@ class Fits(Generic[S]):
         self._facts.initial_rows = sum(self.backend.rows(step) for step in chosen)
 
     def inputs(self) -> None:
-        """Whether outputs depend on the inputs at all."""
+        """Whether outputs depend on the inputs at all; inputs that are far too large for them may do so when they are standardised."""
         self.backend.inputs(self._steps[0], self._facts)
+        if self._facts.input_matters is False:
+            change = self.backend.standardiser(self._steps)
+            if change is not None and self.backend.input_matters(self._steps[0], change):
+                self._facts.input_matters = None
+                self._facts.skipped["input_matters"] = "only inputs of another scale reach the output"
 
     def units(self) -> list[UnitFacts]:
         """The nonlinearities of the first weights: units that far too large steps have killed are an echo of the rate."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
@@ -13,17 +13,19 @@ import numpy as np
 
 from harness.checks.observation import UnitFacts
 from harness.checks.probe_facts import PaddingFacts, ProbeFacts
-from harness.frameworks.watch import neighbours, scales
+from harness.frameworks.watch import keras_gradients, neighbours, scales
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
 from harness.frameworks.watch.keras_state import Frozen, Start
 from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
+from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
     from harness.checks.observation import LossCall
 
+_ROUNDING = 1e-6
 _NEGLIGIBLE = ("sigmoid", "tanh", "relu")
 
 
@@ -116,22 +118,47 @@ class KerasBackend(Backend[Step]):
 
     def inputs(self, step: Step, facts: ProbeFacts) -> None:
         """Whether outputs depend on the inputs at all."""
-        rows = self.rows(step)
-        if rows < 2:
+        if self.rows(step) < 2:
             return
         self._start.put()
-        generator = np.random.default_rng(0)
-        for variable in self._model.trainable_variables:
-            value = numpy_of(variable).astype(np.float32)
-            noise = generator.normal(size=value.shape) * (0.1 * float(np.sqrt(np.mean(value**2))) + 1e-3)
-            variable.assign((value + noise).astype(value.dtype))
-        plain = self._predictions(step.data)
-        rolled = self._predictions(_changed(step.data, lambda part: _rolled(part, rows)))
-        if plain is not None and rolled is not None and plain.shape == rolled.shape and np.isfinite(plain).all():
-            scale = float(np.abs(plain).max()) or 1.0
-            facts.input_matters = bool(np.abs(plain - rolled).max() > 1e-6 * scale)
+        _shake(self._model.trainable_variables, 0.1)
+        plain, rolled = self._both(step)
+        facts.input_matters = _depends(plain, rolled)
+        if facts.input_matters is not None:
             self._neighbours(step, facts, plain, rolled)
         self._start.put()
+
+    def input_matters(self, step: Step, change: Change | None = None) -> bool | None:
+        """Whether outputs of shaken first weights depend on the (changed) inputs; None where that cannot be told."""
+        if self.rows(step) < 2:
+            return None
+        self._start.put()
+        _shake(self._model.trainable_variables, 0.1)
+        found = _depends(*self._both(step, change))
+        self._start.put()
+        return found
+
+    def _both(self, step: Step, change: Change | None = None) -> tuple[Any, Any]:
+        """Predictions for the rows of a step, and for the same rows moved by one."""
+        rows, data = self.rows(step), _changed(step.data, change)
+        return self._predictions(data), self._predictions(_changed(data, lambda part: _rolled(part, rows)))
+
+    def matters(self, step: Step, weights: list[Any]) -> bool | None:
+        """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
+        self._start.put()
+        _shake(self._model.trainable_variables, 0.1)  # a head that begins at zero hides what is before it
+        plain, again = self.loss(step), self.loss(step)
+        _shake(weights, 1.0)
+        changed = self.loss(step)
+        self._start.put()
+        if not math.isfinite(plain) or abs(plain - again) > _ROUNDING * abs(plain):
+            return None
+        return abs(changed - plain) > _ROUNDING * abs(plain)
+
+    def cut(self, step: Step, weights: list[Any], place: Callable[[], Place | None]) -> Place | None:
+        """The first of the script's own lines on the way from these weights to the loss through which no gradient comes back."""
+        self._start.put()
+        return keras_gradients.cut(lambda: self._try(step.data), weights, place)
 
     def _neighbours(self, step: Step, facts: ProbeFacts, plain: Any, rolled: Any) -> None:
         """What rows of a batch do to each other, and padding to them."""
@@ -205,6 +232,22 @@ class KerasBackend(Backend[Step]):
         except (ValueError, TypeError, tf.errors.InvalidArgumentError):
             return None
         return Step(merged, [label for step in steps for label in step.labels or ()], steps[0].scale)
+
+
+def _depends(plain: Any, rolled: Any) -> bool | None:
+    """Whether predictions change with the order of the inputs; None where they cannot be compared."""
+    if plain is None or rolled is None or plain.shape != rolled.shape or not np.isfinite(plain).all():
+        return None
+    return bool(np.abs(plain - rolled).max() > _ROUNDING * (float(np.abs(plain).max()) or 1.0))
+
+
+def _shake(variables: list[Any], share: float) -> None:
+    """Add noise of a share of their own size to weights; a little to those that are zero."""
+    generator = np.random.default_rng(0)
+    for variable in variables:
+        value = numpy_of(variable).astype(np.float32)
+        noise = generator.normal(size=value.shape) * (share * float(np.sqrt(np.mean(value**2))) + 1e-3)
+        variable.assign((value + noise).astype(value.dtype))
 
 
 def _inputs(data: Any) -> list[Any]:

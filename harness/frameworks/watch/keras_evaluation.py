@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.evaluation_facts import DecisionFacts, MetricFacts
 from harness.frameworks.watch import relations, torch_evaluation
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _METRICS = 20
 _BATCHES = 4
+_HALF = 0.5
 
 
 class Evaluations:
@@ -96,11 +98,25 @@ class Evaluations:
             watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
         if len(seen["losses"]) != 1:
             return
+        self._scored(seen["losses"][0].get("pred"))
         labels, found = self._classes(seen["losses"][0])
         if labels is not None and found is not None and len(labels) == len(found):
             self._predicted.update(found)
             self._referenced.update(labels)
         watch.relations.held(self.pair(seen))
+
+    def _scored(self, outputs: Any) -> None:
+        """Count the raw outputs of a binary loss that applies the sigmoid itself."""
+        call = self._watch.seen.loss_calls[-1] if self._watch.seen.loss_calls else None
+        values = np.ravel(numpy_of(outputs)) if call is not None and call.name == "bce" and call.from_logits else np.zeros(0)
+        values = values[np.isfinite(values)] if values.dtype.kind == "f" else np.zeros(0)
+        if not values.size:
+            return
+        facts = self._seen.scores = self._seen.scores or DecisionFacts(how="scores", minimum=math.inf, maximum=-math.inf)
+        facts.values += values.size
+        facts.minimum, facts.maximum = min(facts.minimum, float(values.min())), max(facts.maximum, float(values.max()))
+        facts.lost += int(((values > 0) & (values <= _HALF)).sum())
+        facts.odd += int(((values.round() < 0) | (values.round() > 1)).sum())
 
     def _classes(self, parts: dict[str, Any]) -> tuple[list[int] | None, list[int] | None]:
         """The class ids that a loss was given, wanted and answered."""

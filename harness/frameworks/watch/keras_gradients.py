@@ -10,6 +10,9 @@ import numpy as np
 from harness.frameworks.watch.keras_trace import Stop, numpy_of, patched
 from harness.frameworks.watch.sites import Place
 
+_STEPS = ("StopGradient", "PreventGradient", "Round", "Rint", "Floor", "Ceil", "Sign", "PyFunc", "PyFuncStateless")
+_MEASURING = ("Shape", "ShapeN", "Size", "Rank")
+
 
 def birth(run: Callable[[], Any], place: Callable[[], Place | None]) -> tuple[str, Place | None] | None:
     """Run one step eagerly as far as its gradient: the first operation on the way back that makes something not finite of what is finite.
@@ -57,6 +60,42 @@ def birth(run: Callable[[], Any], place: Callable[[], Place | None]) -> tuple[st
     known = [made[id(tensor)] for tensor in given if id(tensor) in made] + [entry for entry in made.values() if entry[1] == forward]
     return forward, next((where for _, kind, where in known if where is not None and kind == forward),
                          next((where for _, _, where in known if where is not None), None))
+
+
+def cut(run: Callable[[], Any], weights: list[Any], place: Callable[[], Place | None]) -> Place | None:
+    """Run a forward pass eagerly: the first place at which what is made of these weights goes on without a derivative."""
+    from tensorflow.python.framework import op_callbacks
+
+    handles = [getattr(weight, "value", weight) for weight in weights]
+    made: dict[int, Any] = {id(variable.handle): variable for variable in handles if hasattr(variable, "handle")}
+    found: list[Place] = []
+
+    def look(op_type: Any, inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
+        del op_name, graph
+        name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
+        if name in _MEASURING or not any(id(tensor) in made for tensor in inputs):
+            return
+        if _differentiable(name) and any(output.dtype.is_floating for output in outputs):
+            made.update({id(output): output for output in outputs})
+        elif (where := place()) is not None:
+            found.append(where)
+
+    op_callbacks.add_op_callback(look)
+    try:
+        run()
+    finally:
+        op_callbacks.remove_op_callback(look)
+    return found[0] if found else None
+
+
+def _differentiable(name: str) -> bool:
+    """Whether TensorFlow knows a derivative of an operation that is more than nothing."""
+    from tensorflow.python.framework import ops
+
+    try:
+        return name not in _STEPS and ops.gradient_registry.lookup(name) is not None
+    except LookupError:
+        return False
 
 
 def finite(value: Any) -> bool:

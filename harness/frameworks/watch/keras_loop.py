@@ -21,11 +21,12 @@ from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import flat, numpy_of
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_CALLS, _OUTPUTS, _ROWS = 60, 12, 256
+_CALLS, _OUTPUTS, _ROWS, _TRACES = 60, 12, 256, 60
 _OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
                   "sigmoid_cross_entropy_with_logits": "bce"}
 
@@ -50,6 +51,7 @@ class Loop:
         self._taken = Taken()
         self._probes: TapeProbes | None = None
         self._due = False
+        self._traced: dict[int, tuple[int, set[Any]]] = {}
 
     @property
     def _looking(self) -> bool:
@@ -96,10 +98,21 @@ class Loop:
             if code is not None and self._watch.session.sites.is_own(code.co_filename):
                 import tensorflow as tf
 
+                self._watch.session.safely("a function's traces", self._traces, function, code, args, kwargs)
                 return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
             return original(function, *args, **kwargs)
 
         return __call__
+
+    def _traces(self, function: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """TensorFlow would make a new graph of a function for each number of Python that it is given, and keep it."""
+        numbers = tuple(part for part in (*args, *kwargs.values()) if isinstance(part, int | float) and not isinstance(part, bool))
+        calls, seen = self._traced.get(id(function), (0, set()))
+        self._traced[id(function)] = calls + 1, seen | {numbers} if len(seen) < _TRACES else seen
+        memory = self._watch.seen.memory
+        if numbers and len(seen) > memory.traces:
+            memory.traces, memory.traced_calls = len(seen), calls
+            self._watch.session.site("traced", site((code.co_filename, code.co_firstlineno, code.co_name)))
 
     def _wrap_model(self, original: Any) -> Any:
         def __call__(model: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -281,6 +294,7 @@ class Loop:
             return
         watch.session.reach("step")
         watch.session.site("step")
+        watch.buffers.stepped()
         seen.framework = "tf_keras" if self._keras.__name__ == "tf_keras" else "keras"
         if seen.optimizer is None:
             seen.optimizer = watch.compiles.optimizer(None, optimizer)

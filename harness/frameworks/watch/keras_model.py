@@ -30,6 +30,7 @@ class Models:
         self._keras = keras
         self._loaded: set[int] = set()
         self._ids: list[int] = []
+        self._weights: list[Any] = []
         self._hidden: list[keras_hidden.Hidden] = []
 
     def attach(self) -> None:
@@ -110,16 +111,27 @@ class Models:
         trainable = {id(weight) for weight in model.trainable_variables}
         found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
         self._ids = list(found)[:_PARAMETERS]
+        self._weights = [found[key] for key in self._ids]
         seen.parameters = [ParameterFacts(name=name_of(weight), size=_size(weight), trainable=key in trainable,
                                           in_optimizer=key in trainable, used=None if key in trainable else True)
                            for key, weight in list(found.items())[:_PARAMETERS]]
 
     def followed(self, model: Any, watched: Iterable[Any]) -> None:
-        """Variables that a tape has followed: those of them that no model knows."""
+        """Variables that a tape has followed: these took part; and those of them that no model knows."""
+        watched = list(watched)
+        took_part = {id(variable) for variable in watched}
+        for weight, facts in zip(self._weights, self._watch.seen.model.parameters if self._watch.seen.model else [], strict=False):
+            facts.used = facts.used or (True if keras_hidden.ids_of([weight]) & took_part else None)
         known = keras_hidden.ids_of(model.trainable_variables) | {id(hidden.variable) for hidden in self._hidden}
         left = {id(variable): variable for variable in watched if id(variable) not in known}
         if left:
             self._hidden += keras_hidden.strangers(self._keras, model, left.values())
+
+    def unreached(self) -> list[Any]:
+        """Weights that took part, are to be trained, and got no gradient in the first step."""
+        facts = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
+        return [weight for known, weight in zip(facts, self._weights, strict=False)
+                if known.trainable and known.used and known.gradient_norm is None]
 
     def gradients(self, sources: list[int], norms: list[float]) -> None:
         """Gradient norms of the first step, by the ids of the weights they are of; negative where none arrived."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -49,6 +51,16 @@ class Probes(Rounds[Step]):
         call = watch.seen.loss_calls[-1] if watch.seen.loss_calls else None
         return KerasBackend(watch.keras, taken.model, taken.original, self._replay, taken.start,
                             (optimizer.learning_rate if optimizer else None) or 0.0, call)
+
+    def look(self, fits: Fits[Step], steps: list[Step]) -> None:
+        """Where the graph between the loss and some weights is cut."""
+        session, backend = self._watch.session, cast("KerasBackend", fits.backend)
+        unreached = self._watch.models.unreached()
+        if unreached:
+            self.facts.unreached_matter = session.safely("weights without a gradient", backend.matters, steps[0], unreached)
+        if self.facts.unreached_matter:
+            place = session.safely("a cut", backend.cut, steps[0], unreached, session.sites.place)
+            session.site("cut", site(place)) if place is not None else None
 
     def refusal(self) -> str | None:
         """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""

@@ -23,7 +23,7 @@ def variables_of(model: Any) -> list[Any]:
     for part in [*parts, *(variable for other in inner_models(model) for variable in other.variables)]:
         found[id(part)] = part
     # Keras 3 lists no plain `tf.Variable`: a counter, or a codebook that a layer moves by itself.
-    for part in (value for layer in layers_of(model) for value in vars(layer).values() if _is_variable(value)):
+    for part in (part for layer in layers_of(model) for value in vars(layer).values() for part in _kept(value) if _is_variable(part)):
         found[id(part)] = part
     held = {id(variable) for name in optimizers_of(model) for variable in variables_of_optimizer(vars(model)[name])}
     return [variable for key, variable in found.items() if key not in held]
@@ -32,6 +32,13 @@ def variables_of(model: Any) -> list[Any]:
 def layers_of(model: Any) -> list[Any]:
     """A model and everything in it that is a layer."""
     return [model, *(layer for layer in getattr(model, "_flatten_layers", list)() if layer is not model)]
+
+
+def _kept(value: Any) -> list[Any]:
+    """What an attribute holds: itself, or the parts of a list or dict (buffers of gradients)."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return list(value.values()) if isinstance(value, dict) else [value]
 
 
 def _is_variable(value: Any) -> bool:

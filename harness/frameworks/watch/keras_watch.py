@@ -6,8 +6,9 @@ import ast
 import inspect
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.checks.observation import LaterFacts
+from harness.checks.training_facts import LaterFacts
 from harness.frameworks.watch.keras_births import Births
+from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_evaluation import Evaluations
@@ -45,7 +46,7 @@ class KerasWatcher:
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
-        self.data, self.passes = Data(self), Passes(self)
+        self.data, self.passes, self.buffers = Data(self), Passes(self), Buffers(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -54,6 +55,7 @@ class KerasWatcher:
             return
         if not self._hooked:
             self.data.attach()
+            self.buffers.attach()
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:
@@ -61,6 +63,7 @@ class KerasWatcher:
         for part in parts[:4]:
             part.attach()
         Loop(self, keras).attach()
+        self.buffers.hook(keras)
         Metrics(self, keras, parts[0]).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
@@ -164,6 +167,7 @@ class KerasWatcher:
 
     def stepped(self, model: Any) -> None:
         """A training step is over. May raise `Enough`; asks the running `fit` to stop when enough has been seen."""
+        self.session.safely("gradients that are added up", self.buffers.stepped)
         self.probed()
         if self.session.watched_seconds > 1.5 * self.session.budget.seconds:
             self.session.enough("time")
@@ -210,6 +214,7 @@ class KerasWatcher:
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
-                           ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("relations", self._relate),
+                           ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
+                           ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)

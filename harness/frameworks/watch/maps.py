@@ -89,11 +89,32 @@ def _whole(function: Any) -> Any:
 def _mixes(function: Any, rows: dict[str, list[Any]]) -> bool:
     """Whether the rows that come out, each with its columns from before, are others where the rows go in the other way round.
 
-    False for a function that gives another number of rows, or something else every time.
+    False for a function that gives another number of rows, something else every time, or the same stream in other portions.
     """
+    if _portions(function, rows):
+        return False
     turned = {name: values[::-1] for name, values in rows.items()}
     first, again, other = (_made(function, given) for given in (rows, rows, turned))
     return first is not None and other is not None and first == again and first != other
+
+
+def _portions(function: Any, rows: dict[str, list[Any]]) -> bool:
+    """Whether a function only cuts what its rows hold, one after the other, into portions of another length, as language models want."""
+    result = function(copy.deepcopy(rows))
+    if not isinstance(result, Mapping):
+        return False
+    cut = {name: list(values) for name, values in result.items() if name in rows and list(values) != rows[name]}
+    for name, values in cut.items():
+        before, after = _stream(rows[name]), _stream(values)
+        if before is None or after is None or before[:len(after)] != after:
+            return False
+    return bool(cut) and all(any(list(values) == known for known in cut.values()) for name, values in result.items() if name not in rows)
+
+
+def _stream(values: list[Any]) -> list[Any] | None:
+    if not all(isinstance(value, list | tuple) for value in values):
+        return None
+    return [part for value in values for part in value]
 
 
 def _made(function: Any, rows: dict[str, list[Any]]) -> list[str] | None:

@@ -12,7 +12,8 @@ _LARGEST, _FAR, _WIDE, _NARROW = 10.0, 3.0, 3.0, 0.05
 def of(parts: list[Any], channels: int) -> dict[tuple[int, ...], tuple[Any, Any]]:
     """Mean and deviation of inputs `float[rows, ...]`, by their shape without rows; only of those that are far from 0 and 1.
 
-    Features are measured one by one, what has more axes by the axis `channels`; both results are shaped to be broadcast over the inputs.
+    Features are measured one by one, sequences by the axis of their features, what has more axes by the axis `channels`; both results are
+    shaped to be broadcast over the inputs.
     """
     given: dict[tuple[int, ...], list[Any]] = {}
     for part in parts:
@@ -21,9 +22,19 @@ def of(parts: list[Any], channels: int) -> dict[tuple[int, ...], tuple[Any, Any]
     found = {}
     for shape, batches in given.items():
         rows = np.concatenate(batches).astype(np.float32)
-        over = (0,) if rows.ndim == 2 else tuple(axis for axis in range(rows.ndim) if axis != channels % rows.ndim)
+        kept = _features(rows) if rows.ndim == 3 else channels % rows.ndim
+        over = (0,) if rows.ndim == 2 else tuple(axis for axis in range(rows.ndim) if axis != kept)
         mean, std = rows.mean(over, keepdims=True), rows.std(over, keepdims=True)
         usual = np.abs(rows).max() <= _LARGEST and np.abs(mean).max() <= _FAR and _NARROW <= std.max() <= _WIDE
         if np.isfinite(rows).all() and not usual:
             found[shape] = (mean, np.maximum(std, 1e-8))
     return found
+
+
+def _features(rows: Any) -> int:
+    """Which axis of `float[rows, ..., ...]` holds features and which steps: features differ more in their size."""
+    def spread(axis: int) -> float:
+        sizes = np.sqrt(np.square(rows.astype(np.float64)).mean((0, 3 - axis)))
+        return float(np.log(sizes[sizes > 0]).std()) if (sizes > 0).any() else 0.0
+
+    return 1 if spread(1) > spread(2) else 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from harness.frameworks.watch.torch_state import Frozen, silent
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_state import Start
     from harness.frameworks.watch.torch_tape import Replay
+
+_ROUNDING = 1e-6
 
 # The replays that go backward before one optimizer step.
 Step = list["Replay"]
@@ -135,16 +138,48 @@ class TorchBackend(Backend[Step]):
             self._start.put()
             self._start.eval()
             facts.repeat_differs = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
-            for weight in self._start.weights:
-                if weight.is_floating_point():
-                    noise = self._torch.randn_like(weight) * (0.1 * float(weight.float().pow(2).mean().sqrt()) + 1e-3)
-                    weight.data.add_(noise)
-            rows = replay.first_rows()
-            if rows > 1:
-                plain = self._outputs(replay)
-                rolled = self._outputs(replay, lambda tensor: tensor.roll(1, 0) if tensor.dim() and tensor.shape[0] == rows else tensor)
-                facts.input_matters = _differ(plain, rolled)
+        facts.input_matters = self.input_matters(step)
+
+    def input_matters(self, step: Step, change: Change | None = None) -> bool | None:
+        """Whether outputs of shaken first weights depend on the (changed) inputs; None where that cannot be told."""
+        replay, rows = step[0], step[0].first_rows()
+
+        def rolled(tensor: Any) -> Any:
+            tensor = tensor if change is None else change(tensor)
+            return tensor.roll(1, 0) if tensor.dim() and tensor.shape[0] == rows else tensor
+
+        if rows < 2:
+            return None
         self._start.put()
+        self._start.eval()
+        with self._torch.no_grad():
+            self._shake(self._start.weights, 0.1)
+            differ = _differ(self._outputs(replay, change), self._outputs(replay, rolled))
+        self._start.put()
+        return differ
+
+    def _shake(self, weights: list[Any], share: float) -> None:
+        """Add noise of a share of their own size to weights; a little to those that are zero."""
+        for weight in weights:
+            if weight.is_floating_point():
+                noise = self._torch.randn_like(weight) * (share * float(weight.detach().float().pow(2).mean().sqrt()) + 1e-3)
+                weight.data.add_(noise)
+
+    def matters(self, step: Step, weights: list[Any]) -> bool | None:
+        """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
+        def seeded() -> float:
+            self._torch.manual_seed(0)
+            return self.loss(step)
+
+        self._start.put()
+        self._shake(self._start.weights, 0.1)  # a head that begins at zero hides what is before it
+        plain, again = seeded(), seeded()
+        self._shake(weights, 1.0)
+        changed = seeded()
+        self._start.put()
+        if not math.isfinite(plain) or abs(plain - again) > _ROUNDING * abs(plain):
+            return None
+        return abs(changed - plain) > _ROUNDING * abs(plain)
 
     def neighbours(self, replay: Replay, sites: Sites, facts: ProbeFacts, delivered: int | None,
                    built: Callable[[Any], Place | None]) -> None:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LossCall
+from harness.checks.observation import LossCall, ModelFacts
 from harness.frameworks.watch import tensors, torch_graph
 from harness.frameworks.watch.sites import Place, site
 
@@ -256,3 +256,21 @@ def _reduction(given: dict[str, Any]) -> str | None:
         return "sum"
     reduction = given.get("reduction")
     return None if reduction is None else str(reduction)
+
+
+def task_of(call: LossCall | None, model: ModelFacts, batches: list[Any]) -> tuple[Any, int | None]:
+    """The task and its number of classes, from the loss and what it is given."""
+    if call is None or call.inputs is None:
+        return ("other", None) if call is not None else (None, None)
+    shape = call.inputs.shape
+    if call.name in ("mse", "l1"):
+        return "regression", None
+    if call.name in ("bce", "bce_with_logits"):
+        many = len(shape) > 1 and shape[-1] > 1
+        return ("multilabel" if many else "classification"), (shape[-1] if many else 2)
+    if call.name in ("cross_entropy", "nll") and len(shape) >= 2:
+        classes = int(shape[1])
+        if model.vocabulary is not None and classes == model.vocabulary:
+            return "language", classes
+        return "classification", classes
+    return "other", None

@@ -10,9 +10,10 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
+from harness.checks.observation import ModelFacts, ParameterFacts
 from harness.frameworks.watch import tensors, torch_graph, written
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_loss import task_of
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -314,6 +315,20 @@ class Models:
             self._watch.seen.optimizer.foreign = sum(
                 id(weight) not in trained and (self._reached is None or id(weight) not in self._reached) for weight in mine)
 
+    def unreached(self) -> list[Any]:
+        """Weights that took part, are to be trained, and got no gradient before the first step."""
+        facts = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
+        return [weight for known, weight in zip(facts, self._own_weights(), strict=False)
+                if known.trainable and known.used and known.gradient_norm is None]
+
+    def frozen_head(self) -> list[Any]:
+        """The weights of the last layer, where it is frozen."""
+        facts = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
+        layer = facts[-1].name.rpartition(".")[0] if facts else ""
+        head = [(known, weight) for known, weight in zip(facts, self._own_weights(), strict=False)
+                if known.name.rpartition(".")[0] == layer]
+        return [] if any(known.trainable for known, _ in head) else [weight for _, weight in head]
+
     def _facts_of(self, name: str, weight: Any, held: dict[int, int] | None, owner: int | None) -> ParameterFacts:
         calls = self._watch.calls
         ran, recorded = (None, None) if owner is None else (owner in (calls.ran or ()), owner in calls.recorded)
@@ -380,21 +395,3 @@ def _accepted(model: Any) -> list[str]:
         return [name for name in inspect.signature(model.forward).parameters if name not in ("self", "args", "kwargs")]
     except (TypeError, ValueError):
         return []
-
-
-def task_of(call: LossCall | None, model: ModelFacts, batches: list[Any]) -> tuple[Any, int | None]:
-    """The task and its number of classes, from the loss and what it is given."""
-    if call is None or call.inputs is None:
-        return ("other", None) if call is not None else (None, None)
-    shape = call.inputs.shape
-    if call.name in ("mse", "l1"):
-        return "regression", None
-    if call.name in ("bce", "bce_with_logits"):
-        many = len(shape) > 1 and shape[-1] > 1
-        return ("multilabel" if many else "classification"), (shape[-1] if many else 2)
-    if call.name in ("cross_entropy", "nll") and len(shape) >= 2:
-        classes = int(shape[1])
-        if model.vocabulary is not None and classes == model.vocabulary:
-            return "language", classes
-        return "classification", classes
-    return "other", None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LaterFacts
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import LaterFacts
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:

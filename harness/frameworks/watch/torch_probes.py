@@ -119,8 +119,12 @@ class Probes(Rounds[Step]):
                                    self._watch.calls.place_of)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
-        weights = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
-        if any(weight.trainable and weight.used and weight.gradient_norm is None for weight in weights):
+        head = self._watch.models.frozen_head()
+        if head:
+            self.facts.frozen_head_matters = self._watch.session.safely("a frozen head", backend.matters, steps[0], head)
+        unreached = self._watch.models.unreached()
+        if unreached:
+            self.facts.unreached_matter = self._watch.session.safely("weights without a gradient", backend.matters, steps[0], unreached)
             place = backend.cut(replay, self._watch.session.sites)
             if place is not None:
                 self._watch.session.site("cut", site(place))

@@ -92,6 +92,10 @@ class Trainers:
         self._watch.seen.trainer = self._watch.seen.trainer or type(trainer).__name__
         self.place = self._watch.session.sites.place(skip=trainer)
         self._watch.session.site("trainer", site(self.place))
+        code = getattr(type(trainer).training_step, "__code__", None)
+        if code is not None and self._watch.session.sites.is_own(code.co_filename):
+            last = max(line for *_, line in code.co_lines() if line is not None)
+            self._watch.session.site("training_step", site((code.co_filename, last, code.co_name)))
 
     def _built(self, trainer: Any) -> None:
         self.trainer = trainer

@@ -65,6 +65,7 @@ class TorchWatcher:
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules = Schedules(self)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
+                     self.masks,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 

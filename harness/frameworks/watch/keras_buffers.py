@@ -1,0 +1,138 @@
+"""Variables in which a script of TensorFlow's adds up gradients by itself, to step once for several batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.training_facts import BufferFacts
+from harness.frameworks.watch import keras_hidden
+from harness.frameworks.watch.keras_trace import flat, numpy_of
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_NORMS = 12
+_KEPT = 400
+_DEEP = 6
+_SCALING = ("Identity", "Cast", "Mul", "RealDiv", "Div", "Neg")
+_SAME = 1e-4
+
+
+class Buffers:
+    """Wraps `GradientTape.gradient` and the assignments of variables. A buffer is what a multiple of a gradient is added to."""
+
+    def __init__(self, watch: KerasWatcher) -> None:
+        self._watch = watch
+        self._gradients: dict[int, Any] = {}
+        self._buffers: dict[int, Any] = {}
+        self._assigned: dict[int, Any] = {}
+        self._norms: list[float] = []
+        self._weights: set[int] = set()
+
+    def attach(self) -> None:
+        """Hook TensorFlow."""
+        import tensorflow as tf
+        from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable, ResourceVariable
+
+        replace = self._watch.session.patches.replace
+        replace(tf.GradientTape, "gradient", self._wrap_gradient)
+        for kind in (BaseResourceVariable, ResourceVariable):
+            for name, wrap in (("assign_add", self._wrap_add), ("assign", self._wrap_assign), ("assign_sub", self._wrap_assign)):
+                if name in vars(kind):
+                    replace(kind, name, wrap)
+
+    def hook(self, keras: Any) -> None:
+        """Hook the optimizers of a Keras: where the script has them step."""
+        self._watch.session.patches.replace(keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
+
+    def _wrap_apply(self, original: Any) -> Any:
+        def apply_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._buffers and self._looking:
+                self._watch.session.safely("gradients that are added up", self._watch.session.site, "applied")
+            return original(optimizer, *args, **kwargs)
+
+        return apply_gradients
+
+    def _wrap_gradient(self, original: Any) -> Any:
+        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            found = original(tape, target, sources, *args, **kwargs)
+            if self._looking:
+                self._watch.session.safely("gradients that are added up", self._came, sources, found)
+            return found
+
+        return gradient
+
+    @property
+    def _looking(self) -> bool:
+        return self._watch.session.active and len(self._norms) < _NORMS
+
+    def _came(self, sources: Any, found: Any) -> None:
+        self._weights |= keras_hidden.ids_of(flat(sources))
+        if len(self._gradients) > _KEPT:
+            self._gradients = {}
+        self._gradients |= {id(gradient): gradient for gradient in flat(found) if gradient is not None and hasattr(gradient, "shape")}
+
+    def _wrap_add(self, original: Any) -> Any:
+        def assign_add(variable: Any, delta: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._looking and id(variable) not in self._buffers:
+                self._watch.session.safely("gradients that are added up", self._added, variable, delta)
+            return original(variable, delta, *args, **kwargs)
+
+        return assign_add
+
+    def _wrap_assign(self, original: Any) -> Any:
+        def assign(variable: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._looking and len(self._assigned) < _KEPT:
+                self._assigned[id(variable)] = variable
+            return original(variable, *args, **kwargs)
+
+        return assign
+
+    def _added(self, variable: Any, delta: Any) -> None:
+        wide = variable.dtype.is_floating and (variable.shape.num_elements() or 0) > 1
+        if wide and id(variable) not in self._weights and self._is_gradient(delta, variable.shape):
+            self._buffers[id(variable)] = variable
+            self._watch.session.site("accumulated")
+
+    def _is_gradient(self, delta: Any, shape: Any) -> bool:
+        """Whether something is a gradient times a number."""
+        if id(delta) in self._gradients:
+            return True
+        if hasattr(delta, "numpy"):
+            return self._scaled(np.ravel(numpy_of(delta)), shape)
+        for _ in range(_DEEP):
+            operation = getattr(delta, "op", None)
+            if operation is None or operation.type not in _SCALING:
+                return False
+            whole = [part for part in operation.inputs if part.shape.rank]
+            if len(whole) != 1:
+                return False
+            delta = whole[0]
+            if id(delta) in self._gradients:
+                return True
+        return False
+
+    def _scaled(self, values: Any, shape: Any) -> bool:
+        size = float(np.linalg.norm(values))
+        for gradient in self._gradients.values():
+            if size and hasattr(gradient, "numpy") and gradient.shape == shape:
+                other = np.ravel(numpy_of(gradient))
+                product = size * float(np.linalg.norm(other))
+                if product and float(np.dot(values, other)) > (1 - _SAME) * product:
+                    return True
+        return False
+
+    def stepped(self) -> None:
+        """An optimizer has taken a step, or a step of `fit` is over."""
+        if self._buffers and len(self._norms) < _NORMS:
+            squares = [float(np.square(numpy_of(variable).astype(np.float64)).sum()) for variable in self._buffers.values()]
+            self._norms.append(sum(squares) ** 0.5)
+
+    def finish(self) -> None:
+        """What was seen of them."""
+        if self._buffers:
+            seen = self._watch.seen
+            seen.buffers = BufferFacts(variables=len(self._buffers), held=len(self._buffers.keys() & self._assigned.keys()),
+                                       norms=self._norms, site=seen.sites.get("applied") or seen.sites.get("accumulated"))

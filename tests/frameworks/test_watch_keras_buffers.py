@@ -1,0 +1,162 @@
+"""Keras under watch: gradients added up by hand, functions that are traced anew, hard decisions, metrics that cut raw scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from tests.frameworks.test_watch_keras import HEAD, KERAS, watch
+
+NET = """
+net = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2)])
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+"""
+LOOP = NET + """
+optimizer = keras.optimizers.SGD(0.1)
+buffers = [tf.Variable(tf.zeros_like(weight), trainable=False) for weight in net.trainable_variables]
+
+@tf.function
+def add(xb, yb):
+    with tf.GradientTape() as tape:
+        loss = loss_of(yb, net(xb, training=True))
+    for buffer, gradient in zip(buffers, tape.gradient(loss, net.trainable_variables)):
+        buffer.assign_add(gradient / 2)
+    return loss
+
+for epoch in range(2):
+    for number, (xb, yb) in enumerate(tf.data.Dataset.from_tensor_slices((x, y)).batch(32)):
+        add(xb, yb)
+        if number % 2:
+            optimizer.apply_gradients(zip(buffers, net.trainable_variables))
+            RESET
+"""
+FIT = NET + """
+class Adding(keras.Model):
+    def __init__(self, net):
+        super().__init__()
+        self.net, self.seen = net, tf.Variable(0, trainable=False)
+        self.buffers = [tf.Variable(tf.zeros(weight.shape), trainable=False) for weight in net.trainable_variables]
+    def call(self, x, training=False):
+        return self.net(x, training=training)
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = loss_of(y, self(x, training=True))
+        for buffer, gradient in zip(self.buffers, tape.gradient(loss, self.net.trainable_variables)):
+            buffer.assign_add(gradient / 2)
+        self.seen.assign_add(1)
+        tf.cond(self.seen % 2 == 0, self.apply, lambda: None)
+        return {"loss": loss}
+    def apply(self):
+        self.optimizer.apply_gradients([(buffer.value(), weight) for buffer, weight in zip(self.buffers, self.net.trainable_variables)])
+        RESET
+model = Adding(net)
+model.compile(optimizer=keras.optimizers.SGD(0.1))
+model.fit(x, y, batch_size=32, epochs=2, verbose=0)
+"""
+ZERO = "for buffer in BUFFERS: buffer.assign(tf.zeros_like(buffer))"
+
+
+def codes(seen: Observation) -> list[str]:
+    return [result.code for result in walk(seen) if result.state == "found"]
+
+
+@pytest.mark.parametrize(("body", "buffers"), [(LOOP, "buffers"), (FIT, "self.buffers")], ids=["loop", "fit"])
+@pytest.mark.parametrize("reset", [True, False])
+def test_gradients_that_are_added_up(body: str, buffers: str, reset: bool, tmp_path: Path) -> None:
+    body = body.replace("RESET", ZERO.replace("BUFFERS", buffers) if reset else "pass")
+    seen = watch(tmp_path, (HEAD + body).replace("NAME", "keras"))
+    assert seen.warnings == []
+    assert seen.buffers is not None
+    assert seen.buffers.variables == 4
+    assert ("S403" in codes(seen)) is not reset
+    if not reset:
+        site = next(result.finding.site for result in walk(seen) if result.finding and result.code == "S403")
+        assert site is not None
+        assert "apply_gradients" in site.source
+
+
+TRACED = NET + """
+optimizer = keras.optimizers.SGD(0.1)
+optimizer.build(net.trainable_variables)
+
+@tf.function
+def step(xb, yb, rate):
+    with tf.GradientTape() as tape:
+        loss = loss_of(yb, net(xb, training=True))
+    optimizer.learning_rate.assign(rate)
+    optimizer.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
+    return loss
+
+for number, (xb, yb) in enumerate(tf.data.Dataset.from_tensor_slices((x, y)).batch(32)):
+    step(xb, yb, RATE)
+"""
+
+
+@pytest.mark.parametrize(("rate", "wrong"), [("0.1 / (1 + number)", True), ("tf.constant(0.1 / (1 + number))", False), ("0.1", False)])
+def test_a_function_that_is_given_other_numbers_each_time(rate: str, wrong: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, (HEAD + TRACED.replace("RATE", rate)).replace("NAME", "keras"))
+    assert ("R602" in codes(seen)) is wrong
+
+
+CODE = """
+class Code(keras.layers.Layer):
+    def call(self, p):
+        code = tf.cast(p > 0.5, tf.float32)
+        return RETURN
+inputs = keras.Input((10,))
+body = keras.layers.Dense(16, activation="sigmoid")(inputs)
+aside = keras.layers.Dense(4, name="aside")(body)
+model = keras.Model(inputs, [keras.layers.Dense(2, name="head")(Code()(body)), aside] if ASIDE else keras.layers.Dense(2)(Code()(body)))
+class Step(keras.Model):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def call(self, x, training=False):
+        made = self.inner(x, training=training)
+        return made[0] if ASIDE else made
+model = Step(model)
+model.compile(keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=32, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("made", "aside", "wrong"), [("code", False, True), ("p + tf.stop_gradient(code - p)", False, False),
+                                                      ("p", True, False)],
+                         ids=["hard", "straight through", "a branch that nobody reads"])
+def test_a_hard_decision(name: str, made: str, aside: bool, wrong: bool, tmp_path: Path) -> None:
+    text = CODE.replace("RETURN", made).replace("ASIDE", str(aside))
+    seen = watch(tmp_path, (HEAD + text).replace("NAME", name))
+    assert ("G302" in codes(seen)) is wrong, (seen.warnings, seen.probes.skipped)
+    assert seen.probes.unreached_matter is (True if wrong else False if aside else None)
+    if wrong and name == "keras":  # the Keras before it runs a layer's code in a translation, which has other lines
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source == "code = tf.cast(p > 0.5, tf.float32)"
+
+
+SCORES = """
+model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(1)])
+model.compile(
+    optimizer=keras.optimizers.Adam(0.01),
+    loss=keras.losses.BinaryCrossentropy(from_logits=True),
+    metrics=[METRIC],
+)
+model.fit(x, y.astype("float32"), batch_size=32, epochs=2, validation_data=(x, y.astype("float32")), verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("metric", "wrong"), [
+    ('"accuracy"', True), ("keras.metrics.BinaryAccuracy(threshold=0.0)", False), ("keras.metrics.Precision()", True),
+    ("keras.metrics.Precision(thresholds=0.0)", False), ("keras.metrics.AUC(from_logits=True)", False)])
+def test_metrics_that_cut_raw_scores(metric: str, wrong: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, (HEAD + SCORES.replace("METRIC", metric)).replace("NAME", "keras"))
+    assert ("E501" in codes(seen)) is wrong, seen.evaluation.updates
+    if wrong:
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert "metric" in site.source

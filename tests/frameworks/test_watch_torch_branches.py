@@ -1,0 +1,139 @@
+"""PyTorch under watch: branches that nobody reads, frozen heads that are not asked, masks that get lost, inputs of a large scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from harness.checks.observation import Observation
+from tests.frameworks.watching import HEAD, LOOP, watch
+
+pytest.importorskip("torch")
+
+
+def codes(seen: Observation) -> list[str]:
+    return [result.code for result in walk(seen) if result.state == "found"]
+
+
+BRANCH = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.aside, self.b = nn.Linear(10, 32), nn.Linear(32, 4), nn.Linear(32, 2)
+    def forward(self, x):
+        h = torch.relu(self.a(x))
+        self.kept = self.aside(h)
+        return self.b(HIDDEN)
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+"""
+
+
+@pytest.mark.parametrize(("hidden", "wrong"), [("h", False), ("h.detach()", True)])
+def test_a_branch_that_nobody_reads(hidden: str, wrong: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + BRANCH.replace("HIDDEN", hidden) + LOOP)
+    assert seen.probes.unreached_matter is wrong
+    assert ("G302" in codes(seen)) is wrong
+
+
+PHASES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.mean, self.spread = nn.Linear(10, 32), nn.Linear(32, 2), nn.Linear(32, 2)
+    def forward(self, x):
+        h = torch.relu(self.a(x))
+        return self.mean(h), self.spread(h)
+model = Net()
+model.spread.requires_grad_(False)
+optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+for epoch in range(4):
+    for xb, yb in train:
+        mean, spread = model(xb)
+        loss = F.cross_entropy(ASKED, yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("asked", "wrong"), [("mean", False), ("spread", True)])
+def test_a_frozen_head(asked: str, wrong: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + PHASES.replace("ASKED", asked))
+    assert ("G303" in codes(seen)) is wrong
+
+
+SENSORS = """
+scale = torch.tensor([4e5, 2e-2, 1.0, 3.0])
+label = torch.randint(0, 2, (400,))
+X = (torch.randn(400, 12, 4) + 2.0 * label[:, None, None] * torch.tensor([0.0, 1.0, 0.0, 0.0])) * scale + torch.tensor([4e5, 0, 0, 0])
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gru, self.out = nn.GRU(4, 24, batch_first=True), nn.Linear(24, 2)
+    def forward(self, x):
+        return self.out(self.gru(x)[1][0])
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+train = DataLoader(TensorDataset(X[:320], label[:320]), batch_size=16, shuffle=True)
+test = DataLoader(TensorDataset(X[320:], label[320:]), batch_size=40)
+"""
+
+
+def test_features_of_a_sequence_that_drown(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + SENSORS + LOOP, probe_seconds=6.0)
+    assert "F104" not in codes(seen)
+    assert codes(seen)[:1] == ["D108"], (seen.probes.skipped, seen.probes.train, seen.probes.train_standardised)
+
+
+PROMPTS = """
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+words = {word: number for number, word in enumerate(["<eos>", *"abcdefgh"])}
+core = Tokenizer(models.WordLevel(words, unk_token="<eos>"))
+core.pre_tokenizer = pre_tokenizers.Whitespace()
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<eos>", eos_token="<eos>", padding_side="left")
+lm = GPT2LMHeadModel(GPT2Config(vocab_size=9, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0))
+encoded = tokenizer(PROMPT, padding=True, return_tensors="pt")
+lm.generate(GIVEN, max_new_tokens=2, pad_token_id=0)
+"""
+
+
+@pytest.mark.parametrize(("prompt", "given", "wrong"), [
+    ('["a b c d", "e"]', 'encoded["input_ids"]', True), ('["a b c d", "e"]', "**encoded", False),
+    ('["a b", "e f"]', 'encoded["input_ids"]', False)])
+def test_padded_prompts(prompt: str, given: str, wrong: bool, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, HEAD + LOOP + PROMPTS.replace("PROMPT", prompt).replace("GIVEN", given))
+    assert (seen.generated is not None) is wrong, seen.warnings
+    assert ("B102" in codes(seen)) is wrong
+
+
+INNER = """
+from transformers import BertConfig, BertModel
+ids = torch.zeros(320, 12, dtype=torch.long)
+for row in range(320):
+    ids[row, :12 - row % 5] = torch.randint(1, 20, (12 - row % 5,))
+IDS
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bert = BertModel(BertConfig(vocab_size=20, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16))
+        self.out = nn.Linear(16, 2)
+    def forward(self, x):
+        return self.out(self.bert(input_ids=x, attention_mask=MASK).pooler_output)
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+train = DataLoader(TensorDataset(ids, (ids[:, 0] > 9).long()), batch_size=16, shuffle=True)
+test = DataLoader(TensorDataset(ids, (ids[:, 0] > 9).long()), batch_size=40)
+"""
+
+
+@pytest.mark.parametrize(("words", "mask", "wrong"), [
+    ("", "torch.ones_like(x)", True), ("", "(x != 0).long()", False), ("ids[:, 3] = 0", "torch.ones_like(x)", False)])
+def test_a_mask_that_covers_the_padding(words: str, mask: str, wrong: bool, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, HEAD + INNER.replace("IDS", words).replace("MASK", mask) + LOOP)
+    assert ("B102" in codes(seen)) is wrong
