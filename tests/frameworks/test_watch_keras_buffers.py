@@ -79,6 +79,14 @@ def test_gradients_that_are_added_up(body: str, buffers: str, reset: bool, tmp_p
         assert "apply_gradients" in site.source
 
 
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize("optimizer", ["Adam(0.01)", "SGD(0.01, momentum=0.9)", "Adagrad(0.1)", "RMSprop(0.01)"])
+def test_what_an_optimizer_adds_up(name: str, optimizer: str, tmp_path: Path) -> None:
+    loop = TRACED.replace("RATE", "tf.constant(0.01)").replace("SGD(0.1)", optimizer)
+    seen = watch(tmp_path, (HEAD + loop).replace("NAME", name))
+    assert (seen.buffers, codes(seen)) == (None, []), seen.sites.get("accumulated")
+
+
 TRACED = NET + """
 optimizer = keras.optimizers.SGD(0.1)
 optimizer.build(net.trainable_variables)

@@ -30,6 +30,7 @@ class Buffers:
         self._assigned: dict[int, Any] = {}
         self._norms: list[float] = []
         self._weights: set[int] = set()
+        self._inside = 0
 
     def attach(self) -> None:
         """Hook TensorFlow."""
@@ -44,16 +45,22 @@ class Buffers:
                     replace(kind, name, wrap)
 
     def hook(self, keras: Any) -> None:
-        """Hook the optimizers of a Keras: where the script has them step."""
-        self._watch.session.patches.replace(keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
+        """Hook the optimizers of a Keras: where the script has them step. What they add up themselves is not looked at."""
+        for name in ("apply_gradients", "apply"):
+            if hasattr(keras.optimizers.Optimizer, name):
+                self._watch.session.patches.replace(keras.optimizers.Optimizer, name, self._wrap_apply)
 
     def _wrap_apply(self, original: Any) -> Any:
-        def apply_gradients(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if self._buffers and self._looking:
                 self._watch.session.safely("gradients that are added up", self._watch.session.site, "applied")
-            return original(optimizer, *args, **kwargs)
+            self._inside += 1
+            try:
+                return original(optimizer, *args, **kwargs)
+            finally:
+                self._inside -= 1
 
-        return apply_gradients
+        return apply
 
     def _wrap_gradient(self, original: Any) -> Any:
         def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
@@ -66,7 +73,7 @@ class Buffers:
 
     @property
     def _looking(self) -> bool:
-        return self._watch.session.active and len(self._norms) < _NORMS
+        return not self._inside and len(self._norms) < _NORMS and self._watch.session.active
 
     def _came(self, sources: Any, found: Any) -> None:
         self._weights |= keras_hidden.ids_of(flat(sources))
