@@ -166,12 +166,12 @@ class DeadUnits(Check):
         rows = max((t.shape[0] for batch in seen.batches for t in batch.columns.values() if t.shape), default=0)
         if rows and rows < 4:
             raise NotJudged("a batch of fewer than four rows cannot tell a dead unit from a quiet one")
-        if not _not_learning(seen):
+        silenced = seen.probes.input_matters is False and seen.probes.lost_in.startswith("relu") and not reading.script_learns(seen)
+        if not silenced and not _not_learning(seen):
             return None
         worst = max(units, key=lambda unit: unit.dead_share)
-        return Finding(message=f"{worst.dead_share:.0%} of the units of {worst.module} ({worst.kind}) are zero for every row, and the "
-                               "model "
-                               "does not learn at any rate that was tried.",
+        so = "what reaches the output is the same for every input" if silenced else "the model does not learn at any rate that was tried"
+        return Finding(message=f"{worst.dead_share:.0%} of the units of {worst.module} ({worst.kind}) are zero for every row, and {so}.",
                        remedy="Draw weights for ReLU and biases at 0 (`kaiming_normal_`, `zeros_`), normalise the inputs, or use "
                               "LeakyReLU or "
                               "GELU.", site=reading.place(seen, "model"),

@@ -77,6 +77,7 @@ class ProbeFacts(Facts):
     in the mode that the script evaluates in.
     `input_matters`: outputs change when inputs are exchanged between rows; asked of the first weights with a little noise added to each
     (a head that begins at zero is healthy), so that a model that has collapsed in training does not count.
+    `lost_in`: the operation after which all rows of a batch are alike, where they do not.
     `unreached_matter`: the loss changes with the weights that took part and got no gradient; those of a branch that nobody reads do not.
     `frozen_head_matters`: the same of a last layer that is frozen.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
@@ -95,6 +96,7 @@ class ProbeFacts(Facts):
     evaluation_error: dict[str, Any] | None = None
     repeat_differs: bool | None = None
     input_matters: bool | None = None
+    lost_in: str = ""
     unreached_matter: bool | None = None
     frozen_head_matters: bool | None = None
     text_baseline: float | None = None

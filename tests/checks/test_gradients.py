@@ -194,6 +194,17 @@ def test_dead_units() -> None:
     assert isinstance(verdict(DeadUnits, seen(model=dead, batches=batches)), str)
 
 
+@pytest.mark.parametrize(("lost_in", "learns", "wrong"), [("relu", False, True), ("layer_norm", False, False), ("relu", True, False)])
+def test_units_that_silence_every_input(lost_in: str, learns: bool, wrong: bool) -> None:
+    dead = model(units=[UnitFacts(module="act1", kind="relu", dead_share=1.0)])
+    losses = steps(40)
+    for number, step in enumerate(losses):
+        step.loss = 1.0 - 0.02 * number if learns else 1.0
+    probed = ProbeFacts(input_matters=False, lost_in=lost_in)
+    result = verdict(DeadUnits, seen(model=dead, steps=losses, probes=probed, batches=[batch(x=tensor(32, 8))]))
+    assert hasattr(result, "remedy") is wrong
+
+
 def test_a_second_model_that_is_fitted_with_nothing_to_train() -> None:
     found(FrozenWeights, seen(framework="keras", frozen_later=HERE), "A second model", "layer.trainable = True")
 

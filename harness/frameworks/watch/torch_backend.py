@@ -199,8 +199,8 @@ class TorchBackend(Backend[Step]):
             if facts.rows is not None and neighbours.suspect(facts.rows):
                 torch_rows.mixing(self._torch, replay, sites, facts.rows, built)
 
-    def lost(self, replay: Replay, sites: Sites) -> Place | None:
-        """Where the last trace of the input is lost on its way to the output."""
+    def lost(self, replay: Replay, sites: Sites) -> tuple[Place | None, str] | None:
+        """Where the last trace of the input is lost on its way to the output, and in which operation."""
         self._start.put()
         with self._evaluating():
             return torch_rows.lost(self._torch, replay, sites)

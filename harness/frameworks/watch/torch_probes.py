@@ -132,7 +132,9 @@ class Probes(Rounds[Step]):
     def _where_lost(self, backend: TorchBackend, replay: Replay) -> None:
         found = backend.lost(replay, self._watch.session.sites)
         if found is not None:
-            self._watch.session.site("lost", site(found))
+            self.facts.lost_in = found[1]
+            if found[0] is not None:
+                self._watch.session.site("lost", site(found[0]))
 
     def _output_place(self, replay: Replay) -> None:
         watch, model = self._watch, self._watch.seen.model

@@ -25,11 +25,12 @@ _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 @dataclass
 class _Seen:
-    """One call of torch inside a replay: its result, and where the user's code made it."""
+    """One call of torch inside a replay: its result, where the user's code made it, in which module, and the function's name."""
 
     result: Any
     place: Place | None
     module: str
+    name: str = ""
 
 
 def influence(replay: Replay, outputs: Outputs, delivered: int | None) -> RowFacts | None:
@@ -86,14 +87,16 @@ def _around(replay: Replay, module: str) -> list[Any]:
     return [inner[name] for name in names for inner in known if name in inner]
 
 
-def lost(torch: Any, replay: Replay, sites: Sites) -> Place | None:
-    """Where the rows of a batch become all alike: the call in the user's code after the last one whose rows still differ."""
+def lost(torch: Any, replay: Replay, sites: Sites) -> tuple[Place | None, str] | None:
+    """Where the rows of a batch become all alike: the call in the user's code after the last one whose rows still differ, and the name
+    of the operation that makes them so."""
     rows = replay.first_rows()
     calls = [call for call in _calls(torch, replay, sites, lambda tensor: tensor)
              if call.result.dim() and call.result.shape[0] == rows]
+    calls = [call for call in calls if call.module] or calls  # a loss beyond them differs by what is wanted of each row
     differ = [number for number, call in enumerate(calls) if not _alike(torch, call.result)]
     after = calls[differ[-1] + 1:] if differ else []
-    return next((call.place for call in after if call.place is not None), None)
+    return (next((call.place for call in after if call.place is not None), None), after[0].name) if after else None
 
 
 def _alike(torch: Any, result: Any) -> bool:
@@ -111,10 +114,11 @@ def _batch_first(replay: Replay, module: str) -> bool | None:
 def _calls(torch: Any, replay: Replay, sites: Sites, change: Any) -> list[_Seen]:
     found: list[_Seen] = []
 
-    def look(_function: Any, _args: Any, _kwargs: Any, result: Any, module: str) -> None:
+    def look(function: Any, _args: Any, _kwargs: Any, result: Any, module: str) -> None:
         result = result[0] if isinstance(result, tuple) and result else result
         if len(found) < _CALLS and torch.is_tensor(result) and result.is_floating_point() and 0 < result.numel() < _LARGEST:
-            found.append(_Seen(result.detach().clone(), sites.inside(torch_tape.__file__), module))
+            found.append(_Seen(result.detach().clone(), sites.inside(torch_tape.__file__), module,
+                               str(getattr(function, "__name__", ""))))
 
     torch.manual_seed(0)
     with torch_inside.inside(torch, replay.modules, look), torch.no_grad():
