@@ -227,7 +227,7 @@ class TargetShape(Check):
                            site=error.site or reading.place(seen, "loss"),
                            evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
         for call in seen.loss_calls:
-            if seen.framework in reading.KERAS and call.name != "other":
+            if seen.framework in reading.KERAS and (call.name != "other" or call.lined_up):
                 continue  # Keras puts (N, 1) and (N,) in line before it compares
             shape = _grown(call)
             if shape is None or call.inputs is None or call.target is None:

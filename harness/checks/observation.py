@@ -119,7 +119,8 @@ class LossCall(Facts):
     model's own) or other.
     `from_logits` as given or by default (Keras). `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the
     output of a softmax/sigmoid.
-    `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had.
+    `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
+    output and target to as many axes before it calls a function that was given as a loss.
     """
 
     name: str
@@ -131,6 +132,7 @@ class LossCall(Facts):
     by_name: bool = False
     softmaxed_in_model: bool | None = None
     weighted: bool = False
+    lined_up: bool = False
     smoothing: float = 0.0
     ignore_index: int | None = None
     row_losses: list[float] = []

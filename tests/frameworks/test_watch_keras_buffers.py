@@ -168,3 +168,26 @@ def test_metrics_that_cut_raw_scores(metric: str, wrong: bool, tmp_path: Path) -
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
         assert "metric" in site.source
+
+
+CONTRASTIVE = """
+def contrastive(y_true, y_pred):
+    return tf.reduce_mean((1 - y_true) * tf.square(y_pred) + y_true * tf.square(tf.maximum(1 - y_pred, 0)))
+class Contrastive(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return contrastive(tf.cast(y_true, y_pred.dtype), y_pred)
+model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(optimizer=keras.optimizers.Adam(0.01), loss=LOSS)
+model.fit(tf.data.Dataset.from_tensor_slices((x, y.astype("float32"))).shuffle(640).batch(32), epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_keras_lines_up_what_a_function_compares(name: str, tmp_path: Path) -> None:
+    seen = watch(tmp_path, (HEAD + CONTRASTIVE.replace("LOSS", "contrastive")).replace("NAME", name))
+    assert codes(seen) == []
+
+
+def test_keras_lines_up_nothing_for_a_class(tmp_path: Path) -> None:
+    seen = watch(tmp_path, (HEAD + CONTRASTIVE.replace("LOSS", "Contrastive()")).replace("NAME", "keras"))
+    assert "L203" in codes(seen)

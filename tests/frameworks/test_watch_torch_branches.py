@@ -137,3 +137,32 @@ def test_a_mask_that_covers_the_padding(words: str, mask: str, wrong: bool, tmp_
     pytest.importorskip("transformers")
     seen = watch(tmp_path, HEAD + INNER.replace("IDS", words).replace("MASK", mask) + LOOP)
     assert ("B102" in codes(seen)) is wrong
+
+
+BAGS = """
+texts = [[int(word) for word in torch.randint(1, 40, (6,))] + [0] for _ in range(400)]
+topic = torch.tensor([int(sum(text) > 120) for text in texts])
+def collate(rows):
+    ids = [texts[row] for row, _ in rows]
+    return torch.tensor(sum(ids, [])), torch.arange(len(ids)) * 7, torch.stack([label for _, label in rows])
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bag, self.out = nn.EmbeddingBag(40, 16), nn.Linear(16, 2)
+    def forward(self, ids, offsets):
+        return self.out(self.bag(ids, offsets))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(2):
+    for ids, offsets, labels in DataLoader([(row, topic[row]) for row in range(400)], batch_size=16, shuffle=True, collate_fn=collate):
+        loss = F.cross_entropy(model(ids, offsets), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_texts_in_one_row_that_all_end_alike(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + BAGS)
+    assert seen.probes.input_matters is True
+    assert codes(seen) == []

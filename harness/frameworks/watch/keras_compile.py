@@ -147,7 +147,7 @@ class Compiles:
         inside_library = made is None or not (own or fit is None or made[1] != fit.line)
         return LossCall(
             name=name, from_logits=bool(options.get("from_logits")) if name in CROSS_ENTROPIES else None, by_name=named,
-            reduction=_REDUCTIONS.get(str(getattr(loss, "reduction", "mean")), "mean"), step=step,
+            reduction=_REDUCTIONS.get(str(getattr(loss, "reduction", "mean")), "mean"), step=step, lined_up=function is not None,
             smoothing=float(options.get("label_smoothing") or 0.0), ignore_index=options.get("ignore_class"),
             site=self.keyword(site(compiled), "loss") if inside_library or named else site(made))
 

@@ -146,7 +146,8 @@ class TorchBackend(Backend[Step]):
 
         def rolled(tensor: Any) -> Any:
             tensor = tensor if change is None else change(tensor)
-            return tensor.roll(1, 0) if tensor.dim() and tensor.shape[0] == rows else tensor
+            # By half of them: rows may also be the words of all texts, one after the other, and neighbours among those alike.
+            return tensor.roll(max(1, rows // 2), 0) if tensor.dim() and tensor.shape[0] == rows else tensor
 
         if rows < 2:
             return None
