@@ -22,6 +22,7 @@ _SURE_ROWS = 500
 _PRICED = _CLASS_LOSSES | {"categorical", "model"}
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
+_BINARY = ("bce", "bce_with_logits")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
 # A schedule of one cycle begins at a 25th of its highest rate by default.
@@ -58,6 +59,9 @@ def still_guessing(seen: Observation) -> float | None:
     losses = reading.finite(reading.observed_losses(seen))
     if seen.task != "classification" or len(losses) < _LEAST_LOSSES or reading.several_models(seen) or reading.script_learns(seen):
         return None
+    binary = [call for call in seen.loss_calls if call.name in _BINARY and call.target is not None]
+    if any(not call.target.integral and not call.smoothing for call in binary if call.target is not None):
+        return None  # shares, and not classes, are wanted: the best answer has a loss of its own
     counts = training_labels(seen)
     floor = entropy(counts) if len(counts) > 1 else math.log(seen.classes) if seen.classes and seen.classes > 1 else None
     end = statistics.fmean(losses[-max(1, len(losses) // 3):])

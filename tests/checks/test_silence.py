@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from harness.checks.base import walk
-from harness.checks.observation import Observation
+from harness.checks.observation import LossCall, Observation
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.tensor_facts import TensorFacts
 from harness.diagnosis.record import conclude
 from tests.checks.made import curve, healthy, steps
 
@@ -104,3 +105,9 @@ def test_a_loss_that_rises_where_nothing_fits_a_batch() -> None:
     assert "rises from 0.6 to 1.3" in verdict(seen)[1]
     seen.probes.overfit_scaled = [flat, curve(0.58, 0.1)]
     assert "rises" not in verdict(seen)[1]
+
+
+def test_shares_are_no_classes() -> None:
+    seen = guessing()
+    seen.loss_calls = [LossCall(name="bce", target=TensorFacts(shape=(32,), dtype="float32", minimum=0.0, maximum=1.0, integral=False))]
+    assert verdict(seen)[0] == "clean"
