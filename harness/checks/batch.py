@@ -132,23 +132,9 @@ class AttentionMask(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from batches: padding tokens, no (or an all-ones) mask, and a model that takes one."""
-        inner = seen.unmasked
-        if inner is not None and inner.covered and inner.padded >= _COVERED:
-            return Finding(
-                message=f"The batches are padded, and the attention mask that the {inner.kind} inside the model gets does not cover the "
-                        "padding (it is 1 there): it reads the padding as text.",
-                remedy="Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or fill it up with 0 as the ids are.",
-                site=inner.site or reading.place(seen, "forward"),
-                evidence=[f"{inner.padded} batches, in one of them {inner.share:.0%} of the ids are padding at the ends of rows"])
-        if inner is not None and not inner.covered and inner.padded and not _MASK_NOT_NEEDED.search(inner.kind) and seen.task != "language":
-            return Finding(
-                message=f"The batches are padded, and no attention mask arrives at the {inner.kind} inside the model: it reads the "
-                        "padding as text.",
-                remedy="Pass the mask through your `forward`: `self.encoder(input_ids=ids, attention_mask=(ids != pad_token_id).long())`.",
-                site=inner.site or reading.place(seen, "forward"),
-                evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
-        if seen.generated is not None:
-            return self._generating(seen.generated)
+        found = self._lost(seen)
+        if found is not None:
+            return found
         padding = seen.probes.padding
         if padding is not None and padding.spread < _DROWNED * padding.spread_in_front and not reading.script_learns(seen):
             return self._drowned(seen, padding)
@@ -164,6 +150,8 @@ class AttentionMask(Check):
             if any(batch.has_attention_mask is None for batch in padded):
                 raise NotJudged("whether the batches carry an attention mask is unknown")
             return None
+        if 2 * len(bare or unmasked) < len(padded):
+            raise NotJudged("most batches come with a mask that covers their padding; the model may have been tried on a row before")
         if seen.model is None or not seen.model.accepts:
             raise NotJudged("the model's arguments are unknown")
         if "attention_mask" not in seen.model.accepts:
@@ -173,6 +161,25 @@ class AttentionMask(Check):
         if not seen.model.pretrained and not re.search(r"For[A-Z]\w+$|Model$", seen.model.kind):
             raise NotJudged("a model of the script's own may make its mask from the ids")
         return self._finding(seen, bare or unmasked, len(padded), dropped=bool(bare))
+
+    def _lost(self, seen: Observation) -> Finding | None:
+        """Masks that get lost inside a model of the script's own, or on the way to `generate`."""
+        inner = seen.unmasked
+        if inner is not None and inner.covered and inner.padded >= _COVERED:
+            return Finding(
+                message=f"The batches are padded, and the attention mask that the {inner.kind} inside the model gets does not cover the "
+                        "padding (it is 1 there): it reads the padding as text.",
+                remedy="Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or fill it up with 0 as the ids are.",
+                site=inner.site or reading.place(seen, "forward"),
+                evidence=[f"{inner.padded} batches, in one of them {inner.share:.0%} of the ids are padding at the ends of rows"])
+        if inner is not None and not inner.covered and inner.padded and not _MASK_NOT_NEEDED.search(inner.kind) and seen.task != "language":
+            return Finding(
+                message=f"The batches are padded, and no attention mask arrives at the {inner.kind} inside the model: it reads the "
+                        "padding as text.",
+                remedy="Pass the mask through your `forward`: `self.encoder(input_ids=ids, attention_mask=(ids != pad_token_id).long())`.",
+                site=inner.site or reading.place(seen, "forward"),
+                evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
+        return None if seen.generated is None else self._generating(seen.generated)
 
     @staticmethod
     def _generating(found: UnmaskedFacts) -> Finding:

@@ -85,3 +85,11 @@ def test_padded_prompts_without_their_mask() -> None:
     seen = healthy()
     seen.generated = UnmaskedFacts(kind="GPT2LMHeadModel", batches=2, padded=2, share=0.4)
     assert "`generate`" in finding("B102", seen).message
+
+
+def test_one_row_that_was_tried_without_its_mask() -> None:
+    seen = healthy()
+    one = without_mask().batches[0]
+    seen.batches = [one, *seen.batches, *seen.batches]
+    assert len(seen.batches) > 2
+    assert judge("B102", seen) != "found"
