@@ -166,3 +166,27 @@ def test_texts_in_one_row_that_all_end_alike(tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + BAGS)
     assert seen.probes.input_matters is True
     assert codes(seen) == []
+
+
+BACKWARD_IN_EVALUATION = """
+for epoch in range(4):
+    model.train()
+    for xb, yb in train:
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.eval()
+    for xb, yb in test:
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        STEP
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("step", "wrong"), [("", False), ("optimizer.step()", True)])
+def test_a_loss_that_goes_backward_in_an_evaluation(step: str, wrong: bool, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + BACKWARD_IN_EVALUATION.replace("STEP", step), steps=60)
+    assert (seen.evaluation.training_in_eval_mode > 0) is wrong
+    assert ("E503" in codes(seen)) is wrong

@@ -40,6 +40,7 @@ class Evaluations:
         self._trained: set[tuple[Any, ...]] = set()
         self._training_frames: set[Place] = set()
         self._first: Any = None  # model that was trained
+        self._unstepped: dict[int, int] = {}  # by model: backward passes in evaluation mode since the last step
 
     def attach(self) -> None:
         session = self._watch.session
@@ -64,10 +65,17 @@ class Evaluations:
             self._first = call.module if self._first is None else self._first
             # A later model that no evaluation left in this mode was put into it for its training.
             left = call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at
-            self._seen.training_in_eval_mode += asleep and left
+            # A loss that goes backward in an evaluation, and that no step follows before training goes on, trains nothing.
+            before = 0 if call.training else self._unstepped.get(id(call.module), 0)
+            self._unstepped[id(call.module)] = before + (asleep and left)
             self._training_frames.update(call.stack)
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))
+
+    def stepped(self) -> None:
+        """An optimizer has taken a step: what went backward since the last one was training."""
+        self._seen.training_in_eval_mode += sum(self._unstepped.values())
+        self._unstepped = {}
 
     def forward(self, call: RootCall) -> None:
         """A forward that no backward pass follows."""

@@ -289,6 +289,7 @@ class Steps:
             return
         known = self._known(optimizer)
         known.steps += 1
+        self._watch.evaluations.stepped()
         if known is self.main:
             session.safely("a step", self._record, known)
         elif self.main is not None:
