@@ -190,3 +190,23 @@ def test_a_loss_that_goes_backward_in_an_evaluation(step: str, wrong: bool, tmp_
     seen = watch(tmp_path, HEAD + BACKWARD_IN_EVALUATION.replace("STEP", step), steps=60)
     assert (seen.evaluation.training_in_eval_mode > 0) is wrong
     assert ("E503" in codes(seen)) is wrong
+
+
+CONTRASTIVE = """
+model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 16))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for epoch in range(4):
+    for xb, _ in train:
+        both = torch.cat([xb + 0.1 * torch.randn_like(xb), xb + 0.1 * torch.randn_like(xb)])
+        z = F.normalize(model(both), dim=1)
+        logits = (z @ z.T)[~torch.eye(len(z), dtype=torch.bool)].view(len(z), -1) / 0.5
+        wanted = torch.cat([torch.arange(16) + 15, torch.arange(16)])
+        loss = F.cross_entropy(logits, wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_rows_that_are_compared_with_each_other_on_purpose(tmp_path: Path) -> None:
+    assert "F105" not in codes(watch(tmp_path, HEAD + CONTRASTIVE))

@@ -191,7 +191,10 @@ class TorchBackend(Backend[Step]):
         self._start.put()
 
         def outputs(change: Change | None) -> list[Any]:
-            return self._outputs(replay, change)
+            found, rows = self._outputs(replay, change), replay.first_rows()
+            # Scores of each row against every other are made of other rows on purpose, as contrastive losses want them.
+            pairs = replay.logits_slot is not None and len(found) > 1 and found[-1].dim() == 2 and found[-1].shape[-1] >= rows - 1
+            return found[:-1] if pairs else found
 
         with self._evaluating():
             facts.padding = torch_rows.padding(self._torch, replay, sites, outputs)
