@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import Observation, UnmaskedFacts
+from harness.checks.observation import LossCall, Observation, UnmaskedFacts
+from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import error, finding, healthy, judge
 
 
@@ -93,3 +94,11 @@ def test_one_row_that_was_tried_without_its_mask() -> None:
     seen.batches = [one, *seen.batches, *seen.batches]
     assert len(seen.batches) > 2
     assert judge("B102", seen) != "found"
+
+
+@pytest.mark.parametrize(("top", "count", "wrong"), [(0, 12, True), (2, 12, False), (0, 2, False)])
+def test_a_mask_that_leaves_the_padding_alone_to_be_learnt(top: int, count: int, wrong: bool) -> None:
+    seen = healthy()
+    target = TensorFacts(shape=(32, 19), dtype="int64", minimum=-100.0, maximum=float(top), integral=True)
+    seen.loss_calls = [LossCall(name="cross_entropy", target=target, ignore_index=-100, step=step) for step in range(count)]
+    assert (judge("D104", seen) == "found") is wrong

@@ -397,11 +397,3 @@ def test_a_weighted_loss_is_no_entropy() -> None:
     assert judge("D108", seen) != "found"
     seen.loss_calls[0].weighted = False
     assert judge("D108", seen) == "found"
-
-
-@pytest.mark.parametrize(("top", "count", "wrong"), [(0, 12, True), (2, 12, False), (0, 2, False)])
-def test_a_mask_that_leaves_the_padding_alone_to_be_learnt(top: int, count: int, wrong: bool) -> None:
-    seen = healthy()
-    target = TensorFacts(shape=(32, 19), dtype="int64", minimum=-100.0, maximum=float(top), integral=True)
-    seen.loss_calls = [LossCall(name="cross_entropy", target=target, ignore_index=-100, step=step) for step in range(count)]
-    assert (judge("D104", seen) == "found") is wrong

@@ -79,6 +79,14 @@ def test_gradients_that_are_added_up(body: str, buffers: str, reset: bool, tmp_p
         assert "apply_gradients" in site.source
 
 
+def test_a_reset_after_many_batches(tmp_path: Path) -> None:
+    body = FIT.replace("RESET", ZERO.replace("BUFFERS", "self.buffers")).replace("self.seen % 2", "self.seen % 16")
+    body = body.replace("keras.optimizers.SGD(0.1))", "keras.optimizers.SGD(0.1), run_eagerly=True)")
+    seen = watch(tmp_path, (HEAD + body).replace("NAME", "keras"))
+    assert seen.buffers is not None
+    assert "S403" not in codes(seen)
+
+
 @pytest.mark.parametrize("name", KERAS)
 @pytest.mark.parametrize("optimizer", ["Adam(0.01)", "SGD(0.01, momentum=0.9)", "Adagrad(0.1)", "RMSprop(0.01)"])
 def test_what_an_optimizer_adds_up(name: str, optimizer: str, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ class Buffers:
         self._norms: list[float] = []
         self._weights: set[int] = set()
         self._inside = 0
+        self._taken = 0
 
     def attach(self) -> None:
         """Hook TensorFlow."""
@@ -131,8 +132,15 @@ class Buffers:
                     return True
         return False
 
+    def fitted(self, optimizer: Any) -> None:
+        """A step of `fit` is over, in which the optimizer may have taken one or none."""
+        taken = int(numpy_of(getattr(optimizer, "iterations", 0)))
+        if taken > self._taken:
+            self.stepped()
+        self._taken = taken
+
     def stepped(self) -> None:
-        """An optimizer has taken a step, or a step of `fit` is over."""
+        """An optimizer has taken a step."""
         if self._buffers and len(self._norms) < _NORMS:
             squares = [float(np.square(numpy_of(variable).astype(np.float64)).sum()) for variable in self._buffers.values()]
             self._norms.append(sum(squares) ** 0.5)
