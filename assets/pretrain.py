@@ -183,7 +183,11 @@ class Pretraining:
 
     def load(self, folder: Path) -> None:
         """The weights that an earlier stage saved."""
-        weights = with_reach(load_file(folder / "model.safetensors"), 1 / REACH)
+        self.take(with_reach(load_file(folder / "model.safetensors"), 1 / REACH))
+
+    def take(self, weights: dict[str, torch.Tensor]) -> None:
+        """These weights, as they were before `with_reach`."""
+        weights = dict(weights)
         self.pre_classifier.load_state_dict({name: weights.pop(f"pre_classifier.{name}") for name in ("weight", "bias")})
         self.model.load_state_dict(weights, strict=False)
         self.model.tie_weights()

@@ -4,7 +4,7 @@ learning_rate = 5e-5
 batch_size = 128
 num_labels = 3
 steps = 40
-checkpoint = "assets/distilbert-mini"
+checkpoint = "assets/distilbert-micro"
 dataset = "assets/nli"
 device = "cpu"
 memory_budget_mb = 250
@@ -16,6 +16,7 @@ from pathlib import Path
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the TensorFlow models of transformers are written for Keras 2
 os.environ["TF_CPU_ALLOCATOR_USE_BFC"] = "1"  # the machine is shared: TensorFlow gets so much memory for tensors
 os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = str(memory_budget_mb)
+os.environ["TF_NUM_INTEROP_THREADS"] = "1"  # one operation at a time, so that the same one runs out of it again
 
 import tensorflow as tf
 from datasets import load_dataset
@@ -41,6 +42,7 @@ tokenized = raw_datasets.map(tokenize, batched=True)
 batches = {
     "columns": [*tokenizer.model_input_names, "labels"],
     "collate_fn": DataCollatorWithPadding(tokenizer, padding="max_length", max_length=64, return_tensors="np"),
+    "prefetch": False,  # the next batch is made when its step begins
 }
 rows = steps * batch_size
 train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
