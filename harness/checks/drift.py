@@ -112,7 +112,7 @@ class RenamedArgument(Check):
         for row in table()["method"]:
             if short == row["name"] and name == row["argument"]:
                 return Finding(message=f"The library passes `{name}` to `{callee}`, which the override in this script does not take.",
-                               remedy=f"Take it: `{row['signature']}`.", site=error.site, evidence=[raised.quote(error)])
+                               remedy=f"Take it: `{row['signature']}`.", site=error.refuser or error.site, evidence=[raised.quote(error)])
         for row in table()["argument"]:
             if row["old"] == name and (_is_call(row["call"], short) or (not callee and re.search(row["call"], short or "optimizer"))):
                 return self._renamed(seen, error, short or "the optimizer", row)

@@ -64,19 +64,24 @@ class LabelOutsideClasses(Check):
 
     def _labels(self, seen: Observation) -> tuple[int | None, list[int], set[int]]:
         """Width of the output, labels of the rows that were seen, and values that a loss leaves out."""
-        calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES]
-        call = calls[0] if calls else None
-        known = [call] if call else [c for c in seen.loss_calls if c.name == "model"]
-        classes = reading.class_units(seen, call)
         ignored = {c.ignore_index for c in seen.loss_calls if c.ignore_index is not None}
         if seen.framework == "torch" or any(c.name == "model" for c in seen.loss_calls):
             ignored.add(-100)
+        calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES]
+        # Each head has classes and labels of its own: the first whose labels do not fit it, if there is one.
+        beyond = (c for c in calls for label in c.row_labels
+                  if _whole(label) and _outside(int(label), reading.class_units(seen, c), ignored))
+        call = next(beyond, calls[0] if calls else None)
+        known = [call] if call else [c for c in seen.loss_calls if c.name == "model"]
+        classes = reading.class_units(seen, call)
         by_class = bool(calls) or (seen.task == "classification" and _problem(seen) == "classes" and (bool(known) or not seen.loss_calls))
         if not by_class or classes is None or classes < 2:
             return None, [], ignored
-        labels = [label for c in calls for label in c.row_labels]
-        labels = labels or [label for step in seen.steps for label in step.labels or []]
-        labels = labels or [label for batch in seen.batches for label in batch.labels or []]
+        widths = {reading.class_units(seen, c) for c in calls}
+        labels = [label for c in calls if reading.class_units(seen, c) == classes for label in c.row_labels]
+        if len(widths) < 2:
+            labels = labels or [label for step in seen.steps for label in step.labels or []]
+            labels = labels or [label for batch in seen.batches for label in batch.labels or []]
         for birth in seen.births:
             labels += [*birth.row_labels, *birth.finite_row_labels] if not labels else []
         whole = [int(label) for label in labels if _whole(label)]
@@ -153,7 +158,8 @@ class LabelDtype(Check):
     _TEXT = (r"^Invalid dtype: (?P<got>str\d+)",)
     _FLOATS = (r"result type \w+ can't be cast to the desired output type (?P<got>Long|Int|Bool)",
                r"Found dtype (?P<got>\w+) but expected (?P<want>Float|Half|BFloat16|Double)",
-               r"Expected floating point type for target with class probabilities, got (?P<got>\w+)")
+               r"Expected floating point type for target with class probabilities, got (?P<got>\w+)",
+               r"\"(mse|l1|smooth_l1|huber)\w*\" not implemented for '(?P<got>Long|Int|Short|Byte|Bool)'")
 
     _SWAPPED = (r"softmax\w*. not implemented for '(?P<got>Long|Int|Byte)'",)
     messages: ClassVar[tuple[str, ...]] = (*_IDS, *_TEXT, *_FLOATS, *_SWAPPED)

@@ -234,7 +234,7 @@ def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts
     if any(learned(own) for own, _ in pairs) and not (smaller and _beaten(seen)):
         return None  # it learns somewhere at its own rate
     for own, others in pairs:
-        if not failed(own, chance(seen)) and not (smaller and (_outdone(own, others) or _overshot(seen, own, others))):
+        if not failed(own, chance(seen)) and not (smaller and _worse(seen, own, others)):
             continue
         rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller
                  and (learned(other) or (smaller and _far(seen) and _on_its_way(other)))]
@@ -249,6 +249,11 @@ def _ends_below(other: CurveFacts, own: CurveFacts) -> bool:
     if other.final_loss is not None and own.final_loss is not None and math.isfinite(own.final_loss):
         return other.final_loss < 0.7 * own.final_loss
     return start_and_end(other.losses)[1] < 0.7 * start_and_end(own.losses)[1]
+
+
+def _worse(seen: Observation, own: CurveFacts, others: list[CurveFacts]) -> bool:
+    """Whether own rate does so much worse than a smaller one that what it learns does not count."""
+    return _outdone(own, others) or _overshot(seen, own, others) or _stuck(seen, own, others)
 
 
 def _beaten(seen: Observation) -> bool:
@@ -281,6 +286,20 @@ def _far(seen: Observation) -> bool:
 def _on_its_way(curve: CurveFacts) -> bool:
     """A run whose loss, free of the noise of batches, has come down to 70 % in a few steps."""
     return curve.start_loss is not None and curve.final_loss is not None and curve.final_loss < 0.7 * curve.start_loss
+
+
+def _stuck(seen: Observation, own: CurveFacts, others: list[CurveFacts]) -> bool:
+    """Whether own rate has stood still since its first third, over batches that a smaller one takes to 60 % of that; and one batch too.
+
+    How often each label occurs is learnt at any rate, so that the loss comes down a little before it stands.
+    """
+    third = len(own.losses) // 3
+    single = [curve for curve in seen.probes.overfit_scaled if curve.learning_rate < own.learning_rate and learned(curve)]
+    if own is not seen.probes.train or len(own.losses) < _LONG or own.final_loss is None or not single:
+        return False
+    before, after = (statistics.fmean(own.losses[start : start + third]) for start in (third, 2 * third))
+    return math.isfinite(after) and after > 0.97 * before > 0 and any(
+        other.learning_rate < own.learning_rate and (other.final_loss or math.inf) < 0.6 * own.final_loss for other in others)
 
 
 def _overshot(seen: Observation, own: CurveFacts, others: list[CurveFacts]) -> bool:

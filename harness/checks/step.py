@@ -200,8 +200,8 @@ class NoStep(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges many backward passes, an optimizer that never steps, and weights that do not move otherwise."""
-        if seen.steps or not seen.backward_without_step:
-            return None
+        if seen.steps or not seen.backward_without_step or "step" in seen.sites:
+            return None  # the last: a step was begun, and L-BFGS goes backward many times in one
         if seen.exception is not None:
             raise NotJudged("the script ended before it could step")
         moved = [p.moved for p in seen.model.parameters if p.moved is not None] if seen.model else []

@@ -25,6 +25,9 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     if not seen.steps:
         if reading.learned(CurveFacts(learning_rate=0.0, losses=seen.losses_by_hand)):
             return None
+        if seen.backward_without_step and "step" in seen.sites:
+            return (f"{seen.backward_without_step} losses went backward within the optimizer's first step, which had not ended "
+                    "(--watch 90 gives it more)")
         if seen.backward_without_step:
             return f"{seen.backward_without_step} losses went backward and no optimizer stepped; weights changed by hand are not followed"
         return None if seen.exception is None else "the script ended before it trained"

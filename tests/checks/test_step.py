@@ -105,6 +105,8 @@ def test_no_step() -> None:
     found(NoStep, seen(backward_without_step=20, model=still, optimizer=ADAM, stopped="finished"), "20 backward passes", "optimizer.step()")
     for healthy in (seen(steps=steps(3), backward_without_step=3), seen(backward_without_step=20, model=model(), optimizer=ADAM)):
         assert verdict(NoStep, healthy) is None
+    under_way = seen(backward_without_step=120, model=still, optimizer=ADAM, stopped="time", sites={"step": HERE})
+    assert verdict(NoStep, under_way) is None
     unsure = {"backward_without_step": 20, "stopped": "enough steps", "optimizer": ADAM, "model": still}
     assert isinstance(verdict(NoStep, seen(**unsure)), str)
     assert isinstance(verdict(NoStep, seen(backward_without_step=9, stopped="finished")), str)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
-from harness.checks.observation import Observation
 from tests.frameworks.test_watch_keras import HEAD, KERAS, watch
+from tests.frameworks.watching import found
 
 NET = """
 net = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2)])
@@ -60,10 +60,6 @@ model.fit(x, y, batch_size=32, epochs=2, verbose=0)
 ZERO = "for buffer in BUFFERS: buffer.assign(tf.zeros_like(buffer))"
 
 
-def codes(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
-
-
 @pytest.mark.parametrize(("body", "buffers"), [(LOOP, "buffers"), (FIT, "self.buffers")], ids=["loop", "fit"])
 @pytest.mark.parametrize("reset", [True, False])
 def test_gradients_that_are_added_up(body: str, buffers: str, reset: bool, tmp_path: Path) -> None:
@@ -72,7 +68,7 @@ def test_gradients_that_are_added_up(body: str, buffers: str, reset: bool, tmp_p
     assert seen.warnings == []
     assert seen.buffers is not None
     assert seen.buffers.variables == 4
-    assert ("S403" in codes(seen)) is not reset
+    assert ("S403" in found(seen)) is not reset
     if not reset:
         site = next(result.finding.site for result in walk(seen) if result.finding and result.code == "S403")
         assert site is not None
@@ -84,7 +80,7 @@ def test_a_reset_after_many_batches(tmp_path: Path) -> None:
     body = body.replace("keras.optimizers.SGD(0.1))", "keras.optimizers.SGD(0.1), run_eagerly=True)")
     seen = watch(tmp_path, (HEAD + body).replace("NAME", "keras"))
     assert seen.buffers is not None
-    assert "S403" not in codes(seen)
+    assert "S403" not in found(seen)
 
 
 @pytest.mark.parametrize("name", KERAS)
@@ -92,7 +88,7 @@ def test_a_reset_after_many_batches(tmp_path: Path) -> None:
 def test_what_an_optimizer_adds_up(name: str, optimizer: str, tmp_path: Path) -> None:
     loop = TRACED.replace("RATE", "tf.constant(0.01)").replace("SGD(0.1)", optimizer)
     seen = watch(tmp_path, (HEAD + loop).replace("NAME", name))
-    assert (seen.buffers, codes(seen)) == (None, []), seen.sites.get("accumulated")
+    assert (seen.buffers, found(seen)) == (None, []), seen.sites.get("accumulated")
 
 
 TRACED = NET + """
@@ -115,7 +111,7 @@ for number, (xb, yb) in enumerate(tf.data.Dataset.from_tensor_slices((x, y)).bat
 @pytest.mark.parametrize(("rate", "wrong"), [("0.1 / (1 + number)", True), ("tf.constant(0.1 / (1 + number))", False), ("0.1", False)])
 def test_a_function_that_is_given_other_numbers_each_time(rate: str, wrong: bool, tmp_path: Path) -> None:
     seen = watch(tmp_path, (HEAD + TRACED.replace("RATE", rate)).replace("NAME", "keras"))
-    assert ("R602" in codes(seen)) is wrong
+    assert ("R602" in found(seen)) is wrong
 
 
 CODE = """
@@ -147,7 +143,7 @@ model.fit(x, y, batch_size=32, epochs=2, verbose=0)
 def test_a_hard_decision(name: str, made: str, aside: bool, wrong: bool, tmp_path: Path) -> None:
     text = CODE.replace("RETURN", made).replace("ASIDE", str(aside))
     seen = watch(tmp_path, (HEAD + text).replace("NAME", name))
-    assert ("G302" in codes(seen)) is wrong, (seen.warnings, seen.probes.skipped)
+    assert ("G302" in found(seen)) is wrong, (seen.warnings, seen.probes.skipped)
     assert seen.probes.unreached_matter is (True if wrong else False if aside else None)
     if wrong and name == "keras":  # the Keras before it runs a layer's code in a translation, which has other lines
         site = next(result.finding.site for result in walk(seen) if result.finding)
@@ -171,7 +167,7 @@ model.fit(x, y.astype("float32"), batch_size=32, epochs=2, validation_data=(x, y
     ("keras.metrics.Precision(thresholds=0.0)", False), ("keras.metrics.AUC(from_logits=True)", False)])
 def test_metrics_that_cut_raw_scores(metric: str, wrong: bool, tmp_path: Path) -> None:
     seen = watch(tmp_path, (HEAD + SCORES.replace("METRIC", metric)).replace("NAME", "keras"))
-    assert ("E501" in codes(seen)) is wrong, seen.evaluation.updates
+    assert ("E501" in found(seen)) is wrong, seen.evaluation.updates
     if wrong:
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
@@ -193,9 +189,9 @@ model.fit(tf.data.Dataset.from_tensor_slices((x, y.astype("float32"))).shuffle(6
 @pytest.mark.parametrize("name", KERAS)
 def test_keras_lines_up_what_a_function_compares(name: str, tmp_path: Path) -> None:
     seen = watch(tmp_path, (HEAD + CONTRASTIVE.replace("LOSS", "contrastive")).replace("NAME", name))
-    assert codes(seen) == []
+    assert found(seen) == []
 
 
 def test_keras_lines_up_nothing_for_a_class(tmp_path: Path) -> None:
     seen = watch(tmp_path, (HEAD + CONTRASTIVE.replace("LOSS", "Contrastive()")).replace("NAME", "keras"))
-    assert "L203" in codes(seen)
+    assert "L203" in found(seen)

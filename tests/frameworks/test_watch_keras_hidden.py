@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("tensorflow")
 
 from harness.checks.base import walk
-from harness.checks.observation import Observation
 from tests.frameworks.test_watch_keras import watch
+from tests.frameworks.watching import found
 
 HEAD = """
 import numpy as np
@@ -94,10 +94,6 @@ model = VAE()
 model.compile(optimizer=keras.optimizers.Adam(0.01))
 model.fit(data, batch_size=32, epochs=4, verbose=0)
 """
-
-
-def found(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
 
 
 @pytest.mark.parametrize("train", [FIT, LOOP], ids=["fit", "loop"])

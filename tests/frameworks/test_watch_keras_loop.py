@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
-from harness.checks.observation import Observation
 from tests.frameworks.test_watch_keras import HEAD, KERAS, MODEL, watch
+from tests.frameworks.watching import found
 
 LOOP = """
 optimizer = keras.optimizers.Adam(learning_rate=0.01)
@@ -30,10 +30,6 @@ for epoch in range(2):
 COMPILED = LOOP.replace("def step", "@tf.function\ndef step")
 
 
-def codes(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
-
-
 @pytest.mark.parametrize("name", KERAS)
 @pytest.mark.parametrize("loop", [LOOP, COMPILED], ids=["plain", "compiled"])
 def test_a_healthy_loop(name: str, loop: str, tmp_path: Path) -> None:
@@ -46,7 +42,7 @@ def test_a_healthy_loop(name: str, loop: str, tmp_path: Path) -> None:
     assert seen.loss_calls[0].from_logits is True
     assert seen.batches[0].labels is not None
     assert seen.warnings == []
-    assert codes(seen) == []
+    assert found(seen) == []
 
 
 @pytest.mark.parametrize(("old", "new", "code"), [
@@ -59,7 +55,7 @@ def test_a_fault_in_the_loop(old: str, new: str, code: str | None, tmp_path: Pat
     text = (HEAD + MODEL + COMPILED).replace("NAME", "keras")
     assert old in text
     seen = watch(tmp_path, text.replace(old, new))
-    assert (code in codes(seen)) if code else not {"L203"} & set(codes(seen)), (codes(seen), seen.exception, seen.warnings)
+    assert (code in found(seen)) if code else not {"L203"} & set(found(seen)), (found(seen), seen.exception, seen.warnings)
 
 
 def test_output_and_target_that_broadcast(tmp_path: Path) -> None:
@@ -92,4 +88,4 @@ def test_evaluation_in_training_mode(name: str, mode: str, wrong: bool, tmp_path
     seen = watch(tmp_path, (HEAD + MODEL + loop + EVALUATION.replace("MODE", mode)).replace("NAME", name))
     assert seen.evaluation.forwards >= 2
     assert seen.evaluation.in_training_mode == (seen.evaluation.forwards if wrong else 0)
-    assert ("E502" in codes(seen)) is wrong
+    assert ("E502" in found(seen)) is wrong

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.checks.base import walk
 from harness.frameworks.watch.session import WatchBudget, WatchSession
 from tests.frameworks.test_watch_keras import HEAD, KERAS, MODEL, watch
-from tests.frameworks.watching import run
+from tests.frameworks.watching import found, run
 
 LOOP = """
 optimizer = keras.optimizers.OPTIMIZER
@@ -32,10 +31,6 @@ for epoch in range(4):
 after = [float(np.random.rand()), tf.random.uniform(()).numpy(), tf.random.normal((3,)).numpy().tolist()]
 """
 COMPILED = LOOP.replace("def step", "@tf.function\ndef step")
-
-
-def codes(seen: Any) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
 
 
 def text(name: str, loop: str = LOOP, optimizer: str = "Adam(0.01)", **changes: str) -> str:
@@ -60,7 +55,7 @@ def test_a_rate_is_tried_in_a_loop(tmp_path: Path, name: str, loop: str, optimiz
     assert seen.probes.initial_loss == pytest.approx(np.log(2), abs=0.5)
     assert seen.optimizer is not None
     assert not seen.optimizer.by_name
-    assert codes(seen) == ([code] if code else [])
+    assert found(seen) == ([code] if code else [])
 
 
 @pytest.mark.parametrize("loss", [
@@ -74,7 +69,7 @@ def test_losses_that_can_be_computed_again(tmp_path: Path, loss: str) -> None:
     assert seen.probes.overfit is not None, seen.probes.skipped
     assert seen.probes.overfit.start_loss is not None
     assert seen.steps[0].loss == pytest.approx(seen.probes.overfit.losses[0], rel=0.5)
-    assert codes(seen) == []
+    assert found(seen) == []
 
 
 @pytest.mark.parametrize(("change", "reason"), [
@@ -87,7 +82,7 @@ def test_steps_that_cannot_be_taken_again(tmp_path: Path, change: dict[str, str]
     seen = watch(tmp_path, text("keras", **change))
     assert seen.probes.overfit is None
     assert reason in seen.probes.skipped["overfit"]
-    assert codes(seen) == []
+    assert found(seen) == []
 
 
 def test_a_regularised_loss_is_made_in_more_than_one_way(tmp_path: Path) -> None:
@@ -105,7 +100,7 @@ class Length(keras.layers.Layer):
 """
     made = text(name, last="Length(), keras.layers.Dense(2)").replace("\nmodel = ", layer + "\nmodel = ")
     seen = watch(tmp_path, made)
-    assert "L209" in codes(seen)
+    assert "L209" in found(seen)
     assert seen.births[0].what == "gradient"
     assert seen.births[0].site is not None
     assert "tf.sqrt" in seen.births[0].site.source

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.base import walk
 from harness.checks.observation import Observation
 from tests.frameworks.test_watch_keras import watch as watch_keras
-from tests.frameworks.watching import HEAD, watch
+from tests.frameworks.watching import HEAD, found, watch
 
 TORCH = """
 for epoch in range(12):
@@ -42,10 +41,6 @@ model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation=
 model.compile(optimizer=keras.optimizers.Adam(0.02), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(x, y, batch_size=16, epochs=12, verbose=0, callbacks=[Late()])
 """
-
-
-def found(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
 
 
 def watched(folder: Path, framework: str, before: str = "pass", after: str = "pass", seconds: float = 30.0) -> Observation:

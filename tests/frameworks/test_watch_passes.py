@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.base import walk
-from harness.checks.observation import Observation
 from harness.frameworks.watch import passes
 from tests.frameworks.test_watch_keras import watch as watch_keras
+from tests.frameworks.watching import found
 from tests.frameworks.watching import watch as watch_torch
 
 TORCH = """
@@ -38,10 +37,6 @@ LABELS = "labels = torch.cat([b for _, b in test])\n    "
 BOTH = "found, labels = map(torch.cat, zip(*[(model(a).argmax(1), b) for a, b in test]))\n    "
 
 
-def codes(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
-
-
 @pytest.mark.parametrize(("evaluation", "line"), [
     (ANSWERS + LABELS + "print((found == labels).float().mean())", "torch.cat([b for"),
     (LABELS + ANSWERS + "print(accuracy_score(labels, found))", "torch.cat([b for"),
@@ -50,7 +45,7 @@ def codes(seen: Observation) -> list[str]:
 def test_two_passes_of_a_loader(tmp_path: Path, evaluation: str, line: str) -> None:
     pytest.importorskip("torch")
     seen = watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", "True"))
-    assert codes(seen) == ["E505"]
+    assert found(seen) == ["E505"]
     facts = seen.evaluation.passes
     assert facts is not None
     assert facts.rows == 100
@@ -78,7 +73,7 @@ NEIGHBOURS = ("from sklearn.neighbors import KNeighborsClassifier\n    "
 def test_numbers_and_features_of_two_passes(tmp_path: Path, script: str) -> None:
     pytest.importorskip("torch")
     seen = watch_torch(tmp_path, script.replace("SHUFFLE", "True"))
-    assert codes(seen) == ["E505"]
+    assert found(seen) == ["E505"]
     assert seen.evaluation.passes is not None
 
 
@@ -89,7 +84,7 @@ def test_numbers_and_features_of_two_passes(tmp_path: Path, script: str) -> None
                    + LABELS.replace("labels", "again") + NEIGHBOURS), "True")])
 def test_numbers_and_features_of_one_pass(tmp_path: Path, script: str, shuffle: str) -> None:
     pytest.importorskip("torch")
-    assert codes(watch_torch(tmp_path, script.replace("SHUFFLE", shuffle))) == []
+    assert found(watch_torch(tmp_path, script.replace("SHUFFLE", shuffle))) == []
 
 
 @pytest.mark.parametrize(("evaluation", "shuffle"), [
@@ -104,7 +99,7 @@ def test_numbers_and_features_of_one_pass(tmp_path: Path, script: str, shuffle: 
     (2 * (BOTH + "print(accuracy_score(labels, found))\n    "), "False")])
 def test_one_order(tmp_path: Path, evaluation: str, shuffle: str) -> None:
     pytest.importorskip("torch")
-    assert codes(watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))) == []
+    assert found(watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))) == []
 
 
 KERAS = """
@@ -134,7 +129,7 @@ READ = "labels = np.concatenate([b.numpy() for _, b in test])\n"
 def test_two_passes_of_a_dataset(tmp_path: Path, evaluation: str) -> None:
     pytest.importorskip("keras")
     seen = watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", ""))
-    assert codes(seen) == ["E505"]
+    assert found(seen) == ["E505"]
     assert seen.evaluation.passes is not None
     assert seen.evaluation.passes.rows == 100
 
@@ -147,7 +142,7 @@ def test_two_passes_of_a_dataset(tmp_path: Path, evaluation: str) -> None:
     (READ + "print(model.evaluate(test, verbose=0))", "")])
 def test_one_order_of_a_dataset(tmp_path: Path, evaluation: str, shuffle: str) -> None:
     pytest.importorskip("keras")
-    assert codes(watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))) == []
+    assert found(watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))) == []
 
 
 def test_rows_that_are_others_are_not_compared() -> None:

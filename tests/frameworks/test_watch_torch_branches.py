@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.base import walk
-from harness.checks.observation import Observation
-from tests.frameworks.watching import HEAD, LOOP, watch
+from tests.frameworks.watching import HEAD, LOOP, found, watch
 
 pytest.importorskip("torch")
-
-
-def codes(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
 
 
 BRANCH = """
@@ -35,7 +29,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 def test_a_branch_that_nobody_reads(hidden: str, wrong: bool, tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + BRANCH.replace("HIDDEN", hidden) + LOOP)
     assert seen.probes.unreached_matter is wrong
-    assert ("G302" in codes(seen)) is wrong
+    assert ("G302" in found(seen)) is wrong
 
 
 PHASES = """
@@ -62,7 +56,7 @@ for epoch in range(4):
 @pytest.mark.parametrize(("asked", "wrong"), [("mean", False), ("spread", True)])
 def test_a_frozen_head(asked: str, wrong: bool, tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + PHASES.replace("ASKED", asked))
-    assert ("G303" in codes(seen)) is wrong
+    assert ("G303" in found(seen)) is wrong
 
 
 SENSORS = """
@@ -84,8 +78,8 @@ test = DataLoader(TensorDataset(X[320:], label[320:]), batch_size=40)
 
 def test_features_of_a_sequence_that_drown(tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + SENSORS + LOOP, probe_seconds=6.0)
-    assert "F104" not in codes(seen)
-    assert codes(seen)[:1] == ["D108"], (seen.probes.skipped, seen.probes.train, seen.probes.train_standardised)
+    assert "F104" not in found(seen)
+    assert found(seen)[:1] == ["D108"], (seen.probes.skipped, seen.probes.train, seen.probes.train_standardised)
 
 
 PROMPTS = """
@@ -108,7 +102,7 @@ def test_padded_prompts(prompt: str, given: str, wrong: bool, tmp_path: Path) ->
     pytest.importorskip("transformers")
     seen = watch(tmp_path, HEAD + LOOP + PROMPTS.replace("PROMPT", prompt).replace("GIVEN", given))
     assert (seen.generated is not None) is wrong, seen.warnings
-    assert ("B102" in codes(seen)) is wrong
+    assert ("B102" in found(seen)) is wrong
 
 
 INNER = """
@@ -136,7 +130,7 @@ test = DataLoader(TensorDataset(ids, (ids[:, 0] > 9).long()), batch_size=40)
 def test_a_mask_that_covers_the_padding(words: str, mask: str, wrong: bool, tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     seen = watch(tmp_path, HEAD + INNER.replace("IDS", words).replace("MASK", mask) + LOOP)
-    assert ("B102" in codes(seen)) is wrong
+    assert ("B102" in found(seen)) is wrong
 
 
 BAGS = """
@@ -165,7 +159,7 @@ for epoch in range(2):
 def test_texts_in_one_row_that_all_end_alike(tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + BAGS)
     assert seen.probes.input_matters is True
-    assert codes(seen) == []
+    assert found(seen) == []
 
 
 BACKWARD_IN_EVALUATION = """
@@ -189,7 +183,7 @@ for epoch in range(4):
 def test_a_loss_that_goes_backward_in_an_evaluation(step: str, wrong: bool, tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + BACKWARD_IN_EVALUATION.replace("STEP", step), steps=60)
     assert (seen.evaluation.training_in_eval_mode > 0) is wrong
-    assert ("E503" in codes(seen)) is wrong
+    assert ("E503" in found(seen)) is wrong
 
 
 CONTRASTIVE = """
@@ -209,4 +203,4 @@ for epoch in range(4):
 
 
 def test_rows_that_are_compared_with_each_other_on_purpose(tmp_path: Path) -> None:
-    assert "F105" not in codes(watch(tmp_path, HEAD + CONTRASTIVE))
+    assert "F105" not in found(watch(tmp_path, HEAD + CONTRASTIVE))

@@ -9,8 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from harness.checks.base import walk
-from harness.checks.observation import Observation
-from tests.frameworks.watching import HEAD, LOOP, watch
+from tests.frameworks.watching import HEAD, LOOP, found, watch
 
 STUDENT = HEAD + LOOP + """
 @torch.no_grad()
@@ -129,10 +128,6 @@ for epoch in range(8):
         F.cross_entropy(model(X[rows]), y[rows]).backward()
         optimizer.step()
 """
-
-
-def found(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("torch")
 
 from harness.checks.base import walk
-from harness.checks.observation import Observation
-from tests.frameworks.watching import HEAD, LOOP, watch
+from harness.diagnosis.silence import unjudged
+from tests.frameworks.watching import HEAD, LOOP, found, watch
 
 KEEP = HEAD + """
 import copy
@@ -25,6 +25,16 @@ for epoch in range(4):
 LOADED
 """
 DROP = HEAD.replace("self.drop(torch.relu(self.a(x)))", "DROPPED(torch.relu(self.a(x)))") + LOOP
+# L-BFGS calls its closure again and again within one step; the watching ends before that does.
+SEARCH = HEAD + """
+optimizer = torch.optim.LBFGS(model.parameters(), max_iter=2000, max_eval=2000, tolerance_grad=0, tolerance_change=0)
+def closure():
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(X), (X[:, 0] * X[:, 1] > 0).long())
+    loss.backward()
+    return loss
+optimizer.step(closure)
+"""
 SCORED = """
 import numpy as np
 import torch
@@ -91,10 +101,6 @@ for epoch in range(3):
 """
 
 
-def found(seen: Observation) -> list[str]:
-    return [result.code for result in walk(seen) if result.state == "found"]
-
-
 @pytest.mark.parametrize(("taken", "loaded", "how"), [
     ("model.state_dict().copy()", "model.load_state_dict(best)", "itself"),
     ("copy.deepcopy(model.state_dict())", "model.load_state_dict(best)", None),
@@ -116,6 +122,13 @@ def test_dropout_that_is_not_told_of_the_mode(tmp_path: Path, dropped: str, *, f
     seen = watch(tmp_path, DROP.replace("DROPPED", dropped))
     assert (found(seen) == ["E502"]) is fault, found(seen)
     assert (seen.evaluation.dropped is not None) is fault
+
+
+def test_one_long_step_of_a_search_is_no_missing_step(tmp_path: Path) -> None:
+    seen = watch(tmp_path, SEARCH, seconds=60, steps=60)
+    assert (len(seen.steps), seen.backward_without_step >= 100) == (0, True)
+    assert found(seen) == []
+    assert unjudged(seen, walk(seen)) is None
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

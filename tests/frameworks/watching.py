@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from harness.checks.base import walk
 from harness.checks.observation import Observation
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 
@@ -71,3 +72,8 @@ def watch(folder: Path, text: str, **limits: Any) -> Observation:
     seen = session.finish(error)
     assert error is None or isinstance(error, Enough) or seen.exception is not None
     return seen
+
+
+def found(seen: Observation) -> list[str]:
+    """The codes of what the checks find in an observation."""
+    return [result.code for result in walk(seen) if result.state == "found"]

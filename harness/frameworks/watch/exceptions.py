@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.checks.observation import ExceptionFacts
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 from harness.frameworks import stages
 from harness.frameworks.watch import shadows
 from harness.frameworks.watch.sites import Sites, site
@@ -41,7 +41,8 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     if at_fault.get("error") is error:
         seen.module, seen.module_inputs = at_fault["module"], inputs
     seen.called_with = _called_with(error)
-    seen.accepts = _accepts(error, own[-1].path if own else "")
+    refuser = _refuser(error, own[-1].path if own else "")
+    seen.accepts, seen.refuser = _accepts(refuser), _defined(refuser, sites)
     seen.owner, seen.close_names = _owner(error)
     seen.shadow = shadows.found(error, sites)
     return seen
@@ -78,11 +79,11 @@ def _called_with(error: BaseException) -> dict[str, str]:
     return found
 
 
-def _accepts(error: BaseException, own: str) -> list[str]:
-    """The parameters of the function that refused an argument: looked up by name where the script called it."""
+def _refuser(error: BaseException, own: str) -> Any:
+    """The function that refused an argument, looked up by name where the script called it; None where that fails."""
     match = _REFUSED.search(str(error)) if isinstance(error, TypeError) else None
     if match is None:
-        return []
+        return None
     name = match[1].split(".")
     trace, inner = error.__traceback__, None
     while trace is not None:
@@ -90,7 +91,7 @@ def _accepts(error: BaseException, own: str) -> list[str]:
             inner = trace.tb_frame
         trace = trace.tb_next
     if inner is None:
-        return []
+        return None
     everything = {**inner.f_globals, **inner.f_locals}
     wanted = name[0] if name[-1] == "__init__" or len(name) == 1 else name[-2]
     target = everything.get(wanted)
@@ -101,8 +102,23 @@ def _accepts(error: BaseException, own: str) -> list[str]:
     if target is None:
         target = next((found for value in list(everything.values()) if getattr(type(value), "__name__", "") == wanted
                        and (found := getattr(value, name[-1], None)) is not None), None)
+    return target
+
+
+def _accepts(refuser: Any) -> list[str]:
+    """The parameters of the function that refused an argument."""
     try:
-        names = inspect.signature(target).parameters  # type: ignore[arg-type]
+        names = inspect.signature(refuser).parameters
         return [parameter for parameter in names if parameter not in ("self", "args", "kwargs")]
     except (TypeError, ValueError):
         return []
+
+
+def _defined(refuser: Any, sites: Sites) -> Site | None:
+    """Where the function that refused an argument is defined, if that is in the script."""
+    code = getattr(inspect.unwrap(refuser), "__code__", None) if callable(refuser) else None
+    if code is None or not sites.is_own(code.co_filename):
+        return None
+    lines, first = inspect.getsourcelines(code)
+    line = first + next((number for number, text in enumerate(lines) if text.lstrip().startswith(("def ", "async def "))), 0)
+    return site((code.co_filename, line, code.co_name))
