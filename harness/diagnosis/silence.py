@@ -15,7 +15,9 @@ from harness.checks.probe_facts import CurveFacts
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
 _MANY_STEPS, _FEW = 40, 20
-_RISEN, _TRIED = 1.5, 3
+_RISEN, _TRIED, _UNMOVED = 1.5, 3, 0.01
+# Targets far beyond what an output of fresh weights comes to.
+_LARGE = 100.0
 # Standard errors between a baseline and chance.
 _CLEARLY = 8
 
@@ -34,7 +36,7 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
     floor = still_guessing(seen)
     if floor is None:
-        return _starved(seen, late) or _rising(seen)
+        return _starved(seen, late) or _rising(seen) or _still(seen)
     hurried = ["its experiments ran out of time (--watch 90 gives them more)"] if late else []
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
@@ -66,6 +68,21 @@ def _rising(seen: Observation) -> str | None:
         return None
     return (f"the loss rises from {start:.3g} to {end:.3g} over the watched steps, one batch could not be fitted at any of {len(fits)} "
             "rates, and no check explains why")
+
+
+def _still(seen: Observation) -> str | None:
+    """That the loss of a regression stands where it began, and one batch cannot be fitted at any rate that was tried."""
+    train, fits = seen.probes.train, [fit for fit in (seen.probes.overfit, *seen.probes.overfit_scaled) if fit is not None]
+    start, end = (train.start_loss, train.final_loss) if train is not None else (None, None)
+    if seen.task != "regression" or reading.several_models(seen) or start is None or end is None:
+        return None
+    if not start > 0 or abs(start - end) > _UNMOVED * start or len(fits) < _TRIED or any(map(reading.learned, fits)):
+        return None
+    targets = next((call.target for call in seen.loss_calls if call.target is not None), None)
+    reach = max((abs(end) for end in (targets.minimum, targets.maximum) if end is not None), default=0.0) if targets is not None else 0.0
+    large = f"; the targets go up to {reach:.3g}, and scaled targets may be all it needs" if reach >= _LARGE else ""
+    return (f"the loss stands at {start:.3g} over the watched steps, one batch could not be fitted at any of {len(fits)} rates, and no "
+            f"check explains why{large}")
 
 
 def _learnable(seen: Observation, floor: float) -> str | None:

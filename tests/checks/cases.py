@@ -299,6 +299,8 @@ nn.CrossEntropyLoss()(torch.ones(2, 2), torch.tensor([0, 2]))
 nn.CrossEntropyLoss()(torch.ones(2, 2), torch.tensor([0.0, 1.0]))
 ## L202 integer_bce
 nn.BCEWithLogitsLoss()(torch.ones(2), torch.tensor([0, 1]))
+## L202 integer_mse
+nn.MSELoss()(torch.ones(2).long(), torch.tensor([0, 1]))
 ## L203 bce_shape
 nn.BCEWithLogitsLoss()(torch.ones(2, 1), torch.tensor([0.0, 1.0]))
 ## L203 batch_sizes

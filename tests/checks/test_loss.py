@@ -70,6 +70,13 @@ def test_label_outside_silent() -> None:
     found(LabelOutsideClasses, seen(loss_calls=[one_based]), "labels - 1")
 
 
+def test_each_head_has_labels_of_its_own() -> None:
+    intents, slots = call(inputs=tensor(32, 5), row_labels=[1, 2, 4]), call(inputs=tensor(300, 7), row_labels=[-100, 6, 5, 0])
+    assert verdict(LabelOutsideClasses, seen(loss_calls=[intents, slots])) is None
+    slots.row_labels.append(7)
+    found(LabelOutsideClasses, seen(loss_calls=[intents, slots]), "Label 7 (1 of the 5 rows", "7 classes (0 to 6)")
+
+
 @pytest.mark.parametrize("healthy", [
     call(row_labels=[0, 1, 2, -100]),
     call(row_labels=[0, 1, 255], ignore_index=255),

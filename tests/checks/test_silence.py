@@ -107,6 +107,23 @@ def test_a_loss_that_rises_where_nothing_fits_a_batch() -> None:
     assert "rises" not in verdict(seen)[1]
 
 
+def test_a_regression_that_stands_still_where_nothing_fits_a_batch() -> None:
+    seen = healthy()
+    seen.task, seen.steps = "regression", steps([1.1e15] * 60)
+    flat = curve(1.1e15, 1.1e15)
+    seen.probes.overfit, seen.probes.overfit_scaled, seen.probes.train_scaled = flat, [flat, flat], []
+    seen.probes.train = CurveFacts(learning_rate=0.001, losses=[1.1e15] * 30, start_loss=1.1e15, final_loss=1.099e15)
+    seen.loss_calls = [LossCall(name="mse", target=TensorFacts(shape=(32,), dtype="float32", minimum=0.0, maximum=1e8, integral=False))]
+    word, reason = verdict(seen)
+    assert word == "no verdict"
+    assert "stands at 1.1e+15" in reason
+    assert "the targets go up to 1e+08" in reason
+    seen.loss_calls[0].target.maximum = 3.0
+    assert "targets" not in verdict(seen)[1]
+    seen.probes.train.final_loss = 0.9e15
+    assert verdict(seen)[0] == "clean"
+
+
 def test_shares_are_no_classes() -> None:
     seen = guessing()
     seen.loss_calls = [LossCall(name="bce", target=TensorFacts(shape=(32,), dtype="float32", minimum=0.0, maximum=1.0, integral=False))]

@@ -68,3 +68,17 @@ def test_one_batch_that_was_fitted_does_not_excuse_a_rate_that_fails_over_batche
     seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.06, *[1.1] * (length - 1)], start_loss=1.1, final_loss=1.1)
     seen.probes.train_scaled = [CurveFacts(learning_rate=5e-5, losses=[1.06, *[other] * (length - 1)], start_loss=1.1, final_loss=other)]
     assert (judge("S401", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("late", "other", "fitted", "found"), [
+    (1.10, 0.38, True, True), (1.10, 0.38, False, False), (0.95, 0.38, True, False), (1.10, 0.9, True, False)])
+def test_a_rate_at_which_only_the_frequency_of_labels_is_learnt(late: float, other: float, fitted: bool, found: bool) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.displacement, seen.classes = 2.6, 5
+    seen.steps = steps([1.6, *[1.10] * 25, *[late] * 25])
+    seen.probes.overfit = curve(1.6, 1.27, rate=0.01)
+    seen.probes.overfit_scaled = [curve(1.6, 0.4 if fitted else 1.2, rate=0.001)]
+    seen.probes.train = CurveFacts(learning_rate=0.01, losses=[1.6, *[1.10] * 25, *[late] * 25], start_loss=1.6, final_loss=late)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=2e-4, losses=[1.6, 1.2, *[other] * 40], start_loss=1.6, final_loss=other)]
+    assert (judge("S401", seen) == "found") is found
