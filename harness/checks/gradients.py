@@ -21,6 +21,7 @@ _IN_PLACE = r"modified by an inplace operation"
 # Weights changed by optimizer.step() show up as the transposed view that a linear or recurrent layer multiplied by.
 _WEIGHTS_VIEW = r"output \d+ of (AsStrided|T)(Backward\d*)?,"
 _LABEL_KEYS = ("labels", "label")
+_MEANT = 20  # losses with gradients, asked for in training mode: nobody computes so many in passing
 _KERAS_LOSSES = {"sparse_categorical", "categorical", "bce", "mse", "l1", "other"}
 
 
@@ -289,6 +290,8 @@ class NoBackward(Check):
         if seen.framework in reading.KERAS:
             return None
         counts = [s.backwards for s in seen.steps if s.backwards is not None]
+        if not seen.steps and not seen.backward_without_step and not seen.losses_by_hand:
+            return self._only_forward(seen)
         if len(counts) < 2:
             raise NotJudged("fewer than two optimizer steps were seen")
         if any(counts) or seen.backward_without_step:
@@ -302,6 +305,21 @@ class NoBackward(Check):
                        remedy="Call `loss.backward()` between the loss and `optimizer.step()`.",
                        site=reading.place(seen, "uncalled.backward", "training_step", "step", "loss", "optimizer", "model"),
                        evidence=[*reading.uncalled(seen, "backward"), f"{seen.forward_without_backward} forward passes, 0 backward passes"])
+
+    @staticmethod
+    def _only_forward(seen: Observation) -> Finding | None:
+        """A script that asks for losses with gradients, in training mode, over and over: it means to train, and never does."""
+        asked = [call for call in seen.loss_calls if call.inputs is not None and call.inputs.requires_grad]
+        passes = seen.never_backward
+        if passes < _MEANT or len(asked) < len(seen.loss_calls) or not asked or seen.exception is not None:
+            raise NotJudged("no optimizer step was seen")
+        optimizer = "" if seen.optimizer is not None else " No optimizer is made either."
+        return Finding(message=f"The model computed its loss in at least {passes} forward passes in training mode, and none went backward: "
+                               f"nothing is trained.{optimizer}",
+                       remedy="After each loss: `optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`, with an optimizer of the "
+                              "model's parameters.",
+                       site=reading.place(seen, "uncalled.backward", "forward", "loss", "model"),
+                       evidence=reading.uncalled(seen, "backward"))
 
 
 class GraphKeptAlive(Check):

@@ -11,10 +11,11 @@ from harness.checks.observation import LossCall, Observation
 from harness.checks.tensor_facts import TensorFacts
 
 _SLACK = 1e-3
+_IN_A_ROW = 4
 _SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}
 _REGRESSION = {"mse", "l1"}
 # Ranges that an activation cannot leave.
-_BOUNDS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf"))}
+_BOUNDS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf")), "lstm": (-1.0, 1.0)}
 
 
 class OutputFitsLoss(Check):
@@ -88,11 +89,14 @@ class OutputFitsLoss(Check):
         span = max(top - bottom, _SLACK)
         if bottom >= low - 0.05 * span and top <= high + 0.05 * span:
             return None
+        recurrent = activation == "lstm"
+        ends = "an LSTM, whose output is a tanh times a gate," if recurrent else activation
+        remedy = "Put a linear layer behind the recurrent one" if recurrent else "Drop the last activation (a linear output for regression)"
         return Finding(
-            message=f"The output ends in {activation} and stays within [{low:g}, {high:g}], but targets range from {bottom:.4g} to "
+            message=f"The output ends in {ends} and stays within [{low:g}, {high:g}], but targets range from {bottom:.4g} to "
                     f"{top:.4g}: "
                     "those beyond can never be reached.",
-            remedy="Drop the last activation (a linear output for regression), or scale the targets into its range.",
+            remedy=f"{remedy}, or scale the targets into its range.",
             site=reading.place(seen, "output", "model", "loss"), evidence=_range_text(call))
 
     @staticmethod
@@ -156,7 +160,7 @@ class ProbabilitiesIntoLogitsLoss(Check):
             if not seen.loss_calls:
                 raise NotJudged("no loss call was seen")
             return None
-        if not all(self._squashed(c) for c in calls):
+        if not all(self._squashed(c) for c in calls) and not self._distributions(calls):
             return None
         call = calls[0]
         binary = call.name in {"bce", "bce_with_logits"}
@@ -172,6 +176,13 @@ class ProbabilitiesIntoLogitsLoss(Check):
         return Finding(message=f"The loss ({twice}) applies {name} itself, and gets values that went through one already.", remedy=remedy,
                        site=reading.place(seen, "output") or call.site or reading.place(seen, "loss", "compile", "model"),
                        evidence=[*_range_text(call), f"True of all {len(calls)} loss calls that were seen."])
+
+    @staticmethod
+    def _distributions(calls: list[LossCall]) -> bool:
+        """Whether several cross entropies in a row were given rows that sum to 1, whatever stands between them and a softmax."""
+        given = [c.inputs for c in calls if c.name != "bce_with_logits" and c.inputs is not None and len(c.inputs.shape) == 2]
+        return len(given) == len(calls) >= _IN_A_ROW and all(
+            i.rows_sum_to_one and not i.log_probabilities and i.shape[0] > 1 and i.shape[1] > 1 for i in given)
 
     @staticmethod
     def _squashed(call: LossCall) -> bool:

@@ -13,6 +13,8 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import ExceptionFacts, LossCall, Observation
 from harness.checks.tensor_facts import Site
 
+# Interpolated and smoothed masks may stick out a little.
+_ROUNDED = 0.05
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
             r"|keras/(src/)?(losses|backend)|compile_loss/|modeling_tf_utils\.py:hf_compute_loss")
@@ -49,9 +51,29 @@ class LabelOutsideClasses(Check):
             raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
         if outside:
             return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
+        beyond = self._beyond_shares(seen)
+        if beyond is not None:
+            return beyond
         if classes is None and not seen.loss_calls:
             raise NotJudged("no loss call was seen")
         return None
+
+    @staticmethod
+    def _beyond_shares(seen: Observation) -> Finding | None:
+        """Targets of a binary cross entropy that are no shares between 0 and 1: where they lie beyond, it has no lower end."""
+        calls = [c for c in seen.loss_calls if c.name in {"bce", "bce_with_logits"} and c.target is not None and not c.target.integral]
+        ends = [(c.target.minimum, c.target.maximum) for c in calls if c.target is not None]
+        low = min((end for end, _ in ends if end is not None), default=0.0)
+        high = max((end for _, end in ends if end is not None), default=1.0)
+        if low >= -_ROUNDED and high <= 1 + _ROUNDED:
+            return None
+        values = [c.value for c in calls if c.value is not None]
+        below = [f"The loss fell below zero, to {min(values):.3g}."] if values and min(values) < 0 else []
+        return Finding(message=f"A binary cross entropy takes targets from 0 to 1, and these lie between {low:.3g} and {high:.3g}: beyond, "
+                               "the loss has no lower end.",
+                       remedy="Leave labels and masks as 0 and 1 when you scale the inputs; for numbers that are no shares take a squared "
+                              "error.",
+                       site=calls[0].site or reading.place(seen, "loss", "compile", "fit"), evidence=below)
 
     @staticmethod
     def _indexed(seen: Observation, labels: list[int]) -> ExceptionFacts | None:

@@ -336,7 +336,8 @@ class Observation(Facts):
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
     activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
-    `Dataset.map`, by the column's name. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
+    `Dataset.map`, by the column's name. `never_backward`: forward passes in training mode and with
+    gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
@@ -371,6 +372,7 @@ class Observation(Facts):
     steps: list[StepFacts] = []
     backward_without_step: int = 0
     forward_without_backward: int = 0
+    never_backward: int = 0
     births: list[BadBirth] = []
     evaluation: EvaluationFacts = msgspec.field(default_factory=EvaluationFacts)
     probes: ProbeFacts = msgspec.field(default_factory=ProbeFacts)

@@ -70,6 +70,13 @@ def test_label_outside_silent() -> None:
     found(LabelOutsideClasses, seen(loss_calls=[one_based]), "labels - 1")
 
 
+def test_targets_that_are_no_shares() -> None:
+    scaled = call("bce", inputs=tensor(16, 32, minimum=0.1, maximum=0.9), target=tensor(16, 32, minimum=-0.5, maximum=2.3), value=-0.4)
+    found(LabelOutsideClasses, seen(framework="keras", loss_calls=[scaled]), "between -0.5 and 2.3", "below zero, to -0.4")
+    soft = call("bce", inputs=tensor(16, 32, minimum=0.1, maximum=0.9), target=tensor(16, 32, minimum=-0.001, maximum=1.001))
+    assert verdict(LabelOutsideClasses, seen(framework="keras", loss_calls=[soft])) is None
+
+
 def test_each_head_has_labels_of_its_own() -> None:
     intents, slots = call(inputs=tensor(32, 5), row_labels=[1, 2, 4]), call(inputs=tensor(300, 7), row_labels=[-100, 6, 5, 0])
     assert verdict(LabelOutsideClasses, seen(loss_calls=[intents, slots])) is None
@@ -137,6 +144,9 @@ def test_probabilities_into_logits_loss() -> None:
     found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[along_rows]), "softmax")
     keras = call("sparse_categorical", inputs=PROBABILITIES, from_logits=True)
     found(ProbabilitiesIntoLogitsLoss, seen(framework="keras", loss_calls=[keras]), "from_logits=False")
+    weighed = call(inputs=PROBABILITIES, softmaxed_in_model=False)  # a softmax, and a sum over one-hot rows after it
+    found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[weighed] * 4), "softmax", "rows sum to 1")
+    assert verdict(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[*[weighed] * 3, call(softmaxed_in_model=False)])) is None
     squashed = call("bce_with_logits", inputs=tensor(8, 1, minimum=0.2, maximum=0.8), softmaxed_in_model=True)
     found(ProbabilitiesIntoLogitsLoss, seen(loss_calls=[squashed]), "sigmoid")
 

@@ -65,6 +65,19 @@ model = Student()
 model.compile(optimizer=keras.optimizers.Adam(0.01))
 model.fit(rng.normal(size=(640, 6)).astype("float32"), batch_size=16, epochs=1, verbose=0)
 """
+SCALES = HEAD + """
+class Scaled(layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scales = []
+        self.scales.append(MADE)
+    def call(self, x):
+        return keras.ops.tanh(x * self.scales[0])
+model = keras.Sequential([keras.Input((6,)), Scaled(), layers.Dense(1)])
+model.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse")
+x = rng.normal(size=(640, 6)).astype("float32")
+model.fit(x, np.tanh(2 * x).sum(1, keepdims=True), batch_size=16, epochs=1, verbose=0)
+"""
 VAE = HEAD + """
 class Draw(layers.Layer):
     def call(self, given):
@@ -107,6 +120,19 @@ def test_layers_in_an_object_that_keras_does_not_look_into(tmp_path: Path, kept:
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
         assert site.source == "self.kept = Tables()"
+
+
+@pytest.mark.parametrize(("made", "fault"), [
+    ('tf.Variable(np.full(6, 0.05, "float32"))', True), ('tf.Variable(np.full(6, 0.05, "float32"), trainable=False)', False),
+    ('self.add_weight(shape=(6,), initializer="ones")', False)])
+def test_variables_in_a_list_of_a_layer(tmp_path: Path, made: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, SCALES.replace("MADE", made), seconds=60)
+    assert len(seen.steps) > 20
+    assert (found(seen) == ["G303"]) is fault, found(seen)
+    if fault:
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source.startswith("self.scales.append(")
 
 
 def test_a_teacher_is_no_part_of_the_model(tmp_path: Path) -> None:

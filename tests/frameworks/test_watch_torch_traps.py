@@ -35,6 +35,25 @@ def closure():
     return loss
 optimizer.step(closure)
 """
+NEVER = HEAD + """
+model.train()
+for step in range(60):
+    loss = F.cross_entropy(model(X), y)
+"""
+CELLS = """
+import torch
+import torch.nn as nn
+torch.manual_seed(0)
+lstm, linear = nn.LSTM(5, 5), nn.Linear(5, 5)
+optimizer = torch.optim.Adam([*lstm.parameters(), *linear.parameters()], 1e-2)
+for step in range(60):
+    x = 2 * torch.rand(7, 4, 5) - 1
+    answer = lstm(x)[0]
+    loss = nn.functional.mse_loss(ANSWER, SIZE * x)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 SCORED = """
 import numpy as np
 import torch
@@ -129,6 +148,19 @@ def test_one_long_step_of_a_search_is_no_missing_step(tmp_path: Path) -> None:
     assert (len(seen.steps), seen.backward_without_step >= 100) == (0, True)
     assert found(seen) == []
     assert unjudged(seen, walk(seen)) is None
+
+
+@pytest.mark.parametrize(("mode", "fault"), [("model.train()", True), ("model.eval()", False)])
+def test_losses_that_never_go_backward(tmp_path: Path, mode: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, NEVER.replace("model.train()", mode), seconds=60)
+    assert not seen.steps
+    assert (found(seen) == ["G304"]) is fault, found(seen)
+
+
+@pytest.mark.parametrize(("answer", "size", "fault"), [("answer", "2", True), ("answer", "0.9", False), ("linear(answer)", "2", False)])
+def test_an_lstm_cannot_answer_beyond_one(tmp_path: Path, answer: str, size: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, CELLS.replace("ANSWER", answer).replace("SIZE", size))
+    assert (found(seen) == ["L210"]) is fault, found(seen)
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

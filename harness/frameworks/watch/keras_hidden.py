@@ -49,18 +49,23 @@ def variables(model: Any) -> list[Hidden]:
 
 def strangers(keras: Any, model: Any, watched: Iterable[Any]) -> list[Hidden]:
     """Those of the variables that a tape has `watched` which no model knows: layers in an object that Keras does not look into, or
-    outside of every model. `attribute`: of the model's, through which the layer is reached."""
+    outside of every model. `attribute`: of the model's, through which the layer is reached, or of the layer's, which keeps the variable."""
     alive = [found for found in gc.get_objects() if isinstance(found, keras.layers.Layer)]
     known = {key for found in alive if isinstance(found, keras.Model) for key in ids_of(found.variables)}
     found = []
     for variable in watched:
-        first = _table(variable) if id(variable) not in known else None
+        if id(variable) in known:
+            continue
+        keeper, attribute = next(((layer, name) for layer in alive for name, value in vars(layer).items() if not name.startswith("_")
+                                  and any(inner is variable for inner in (value, *_items(value)))), (None, ""))
+        # What a layer keeps and computes with under a tape is a weight, also where it begins as ones.
+        first = _table(variable, even=keeper is not None)
         if first is None:
             continue
         holders = [layer for layer in alive if id(variable) in ids_of(layer.variables)]
         owner = min(holders, key=lambda layer: len(layer.variables), default=None)
         name = str(getattr(variable, "path", None) or variable.name).removesuffix(":0")
-        found.append(Hidden(name, variable, first, _holding(model, owner) if owner is not None else "", owner))
+        found.append(Hidden(name, variable, first, _holding(model, owner) if owner is not None else attribute, owner or keeper))
     return found
 
 
@@ -69,12 +74,12 @@ def ids_of(variables: Iterable[Any]) -> set[int]:
     return {key for variable in variables for key in (id(variable), id(getattr(variable, "value", None)))}
 
 
-def _table(variable: Any) -> Any:
-    """The value of a variable that may be a weight; None for settings and counters."""
+def _table(variable: Any, *, even: bool = False) -> Any:
+    """The value of a variable that may be a weight; None for settings and counters. `even`: a table of one value may be one too."""
     if not variable.trainable or not variable.dtype.is_floating:
         return None
     value = np.array(variable.numpy())
-    return value if value.size > 1 and value.min() < value.max() else None
+    return value if value.size > 1 and (even or value.min() < value.max()) else None
 
 
 def _holding(model: Any, layer: Any, depth: int = 3) -> str:
@@ -89,15 +94,27 @@ def _holding(model: Any, layer: Any, depth: int = 3) -> str:
 
 
 def _inside(value: Any) -> list[Any]:
+    return _items(value) or list(getattr(value, "__dict__", {}).values())
+
+
+def _items(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
-    return list(value.values()) if isinstance(value, dict) else list(getattr(value, "__dict__", {}).values())
+    return list(value.values()) if isinstance(value, dict) else []
 
 
 def line_of(script: Path, attribute: str) -> int | None:
-    """The line of a script that puts a `Variable` into this attribute of something."""
+    """The line of a script that puts a `Variable` into this attribute of something, or into a list there."""
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and getattr(node.value.func, "attr", "") == "Variable" and any(
-                isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets):
+        value: ast.expr
+        targets: list[ast.expr]
+        if isinstance(node, ast.Assign):
+            value, targets = node.value, node.targets
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
+            value, targets = node.args[0], [node.func.value]
+        else:
+            continue
+        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "Variable" and any(
+                isinstance(target, ast.Attribute) and target.attr == attribute for target in targets):
             return node.lineno
     return None

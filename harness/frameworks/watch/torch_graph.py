@@ -10,7 +10,7 @@ _TRANSPARENT = ("View", "Reshape", "Squeeze", "Unsqueeze", "Slice", "Select", "P
                 "Expand", "Index", "Alias", "Clamp", "Contiguous", "AsStrided", "Narrow", "Split", "Unbind", "Gather")
 _ACTIVATIONS = {"LogSoftmax": "log_softmax", "Softmax": "softmax", "LogSigmoid": "log_sigmoid", "Sigmoid": "sigmoid", "Relu": "relu",
                 "Tanh": "tanh", "Gelu": "gelu", "LeakyRelu": "leaky_relu", "Elu": "elu", "Silu": "silu", "Softplus": "softplus",
-                "HardTanh": "hardtanh", "Threshold": "relu"}
+                "HardTanh": "hardtanh", "Threshold": "relu", "MkldnnRnnLayer": "lstm"}
 _KEEPS_SHAPE = ("Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Neg", "Exp", "Log", "Sqrt", "Abs", "Clamp", "Relu", "Sigmoid", "Tanh",
                 "Softplus", "Clone", "ToCopy")
 _SUMS = ("Add", "Sub", "Mul", "Div", "Neg", "Mean", "Sum", "Stack", "Cat", "ToCopy", "Squeeze", "Unsqueeze", "View", "Select", "Unbind",

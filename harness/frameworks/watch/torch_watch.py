@@ -111,8 +111,10 @@ class TorchWatcher:
             return
         self.pending.append(call)
         if len(self.pending) > _PENDING:
-            self.evaluations.forward(self.pending.pop(0))
+            left = self.pending.pop(0)
+            self.evaluations.forward(left)
             self.seen.forward_without_backward += 1
+            self.seen.never_backward += left.training
 
     def before_backward(self, loss: Any) -> None:
         """A loss goes backward: the forwards before it were training."""
