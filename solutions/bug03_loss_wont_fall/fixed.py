@@ -4,7 +4,7 @@ learning_rate = 5e-5
 batch_size = 16
 num_labels = 3
 steps = 100
-checkpoint = "assets/distilbert-micro"
+checkpoint = "assets/distilbert-mini"
 dataset = "assets/nli"
 device = "cpu"
 
