@@ -19,6 +19,7 @@ _ENCODINGS = {"CategoricalAccuracy": "one-hot rows", "TopKCategoricalAccuracy": 
 
 
 _COUNTING = ("IoU", "MeanIoU")
+_UNTOLD = 20
 _COUNTS = 0.05  # share of scores that a metric reads wrongly
 
 
@@ -263,7 +264,9 @@ class TrainingInEvaluationMode(Check):
         """Judges training forwards of a model with dropout or batch normalisation, after an evaluation switched it."""
         facts, model = seen.evaluation, seen.model
         count = facts.training_in_eval_mode
-        if not count or seen.framework in reading.KERAS or model is None or not model.stochastic:
+        if seen.framework in reading.KERAS:
+            return self._untold(seen)
+        if not count or model is None or not model.stochastic:
             return None
         from_the_start = count >= facts.training_forwards
         if from_the_start and not facts.forwards and model.pretrained is not False:
@@ -277,6 +280,20 @@ class TrainingInEvaluationMode(Check):
                        remedy="Call `model.train()` at the beginning of every epoch (or right after each evaluation).",
                        site=reading.place(seen, "uncalled.train", "eval_mode", "evaluation", "loss"),
                        evidence=[*reading.uncalled(seen, "train"), f"Evaluation batches before and between: {facts.forwards}"])
+
+    @staticmethod
+    def _untold(seen: Observation) -> Finding | None:
+        """A loop with a tape whose model is not told that it trains, so that no batch has changed what it is normalised by."""
+        facts, model = seen.evaluation, seen.model
+        count = facts.training_in_eval_mode
+        if count < _UNTOLD or count < facts.training_forwards or model is None or not model.has_batch_norm:
+            return None
+        if model.pretrained or reading.several_models(seen):
+            return None  # a loaded body may be kept in evaluation mode on purpose
+        return Finding(message=f"The model ran {count} times under a tape without `training=True`: batch normalisation goes by statistics "
+                               "that no batch has changed, and dropout is off.",
+                       remedy="Say it where you train, `model(x, training=True)`; only `fit` says it by itself.",
+                       site=reading.place(seen, "untold", "forward", "model"), evidence=["No moving variance has changed since the start."])
 
 
 class ConstantPrediction(Check):

@@ -20,7 +20,7 @@ class InputMatters(Check):
 
     code: ClassVar[str] = "F104"
     stage: ClassVar[Stage] = "forward"
-    requires: ClassVar[tuple[str, ...]] = ("B102", "D103", "G307", "L209", "L210")
+    requires: ClassVar[tuple[str, ...]] = ("B102", "D103", "E503", "G307", "L209", "L210")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the probe that exchanges inputs between rows."""

@@ -42,6 +42,7 @@ def text(name: str, loop: str = LOOP, optimizer: str = "Adam(0.01)", **changes: 
 
 
 LINES = {"loss": "loss = loss_of(yb, scores)", "forward": "scores = model(xb, training=True)", "last": "keras.layers.Dense(2)",
+         "norm": "keras.layers.BatchNormalization()",
          "apply": "optimizer.apply_gradients(zip(gradients, model.trainable_variables))"}
 
 
@@ -56,6 +57,19 @@ def test_a_rate_is_tried_in_a_loop(tmp_path: Path, name: str, loop: str, optimiz
     assert seen.optimizer is not None
     assert not seen.optimizer.by_name
     assert found(seen) == ([code] if code else [])
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("told", "layer", "fault"), [
+    ("model(xb)", "BatchNormalization()", True), ("model(xb, training=True)", "BatchNormalization()", False),
+    ("model(xb)", "BatchNormalization(trainable=False)", False), ("model(xb)", "LayerNormalization()", False)])
+def test_a_loop_that_does_not_say_that_it_trains(tmp_path: Path, name: str, told: str, layer: str, *, fault: bool) -> None:
+    made = text(name, COMPILED, forward=f"scores = {told}", norm=f"keras.layers.{layer}")
+    seen = watch(tmp_path, made, steps=40)
+    assert len(seen.steps) > 20
+    assert (found(seen) == ["E503"]) is fault, found(seen)
+    if fault:
+        assert seen.sites["untold"].source == "scores = model(xb)"
 
 
 @pytest.mark.parametrize("loss", [

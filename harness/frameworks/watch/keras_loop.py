@@ -144,6 +144,10 @@ class Loop:
         self._model, self._given = model, args[0] if args else kwargs
         if _recorded() and len(self._taken.forwards) < _OUTPUTS:
             self._taken.forwards.append((model, args, kwargs, found))
+            self._watch.seen.evaluation.training_forwards += 1
+            if "training" not in kwargs and len(args) < 2:
+                self._watch.seen.evaluation.training_in_eval_mode += 1  # unless its layers know better, see `Models.ended`
+                self._watch.session.site("untold")
         if len(self._outputs) >= _OUTPUTS:
             self._outputs = {}  # an evaluation, after which no step forgets them
         for made in tf.nest.flatten(found):

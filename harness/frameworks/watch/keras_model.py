@@ -7,15 +7,19 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import keras_hidden, written
+from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_state import Start
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
+_NORMS = 8
 _PARAMETERS = 600
 _STOCHASTIC = ("Dropout", "GaussianNoise", "AlphaDropout", "Random", "SpatialDropout")
 # Layers that shape or cut what the layer before them made.
@@ -32,6 +36,7 @@ class Models:
         self._ids: list[int] = []
         self._weights: list[Any] = []
         self._hidden: list[keras_hidden.Hidden] = []
+        self._statistics: list[tuple[Any, Any]] = []
 
     def attach(self) -> None:
         session = self._watch.session
@@ -108,6 +113,8 @@ class Models:
             return
         if self._keras.__name__ == "keras":  # the Keras before it took every variable for a weight
             self._watch.session.safely("hidden variables", lambda: self._hidden.extend(keras_hidden.variables(model)))
+        self._statistics = [(layer, np.copy(numpy_of(layer.moving_variance))) for layer in flat_layers(model)
+                            if "BatchNormalization" in type(layer).__name__ and layer.trainable][:_NORMS]
         trainable = {id(weight) for weight in model.trainable_variables}
         found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
         self._ids = list(found)[:_PARAMETERS]
@@ -163,6 +170,8 @@ class Models:
                 place = self._place_of(hidden)
                 if place is not None:
                     self._watch.seen.sites.setdefault("unregistered", place)
+        if not self._statistics or not all(np.array_equal(numpy_of(layer.moving_variance), first) for layer, first in self._statistics):
+            self._watch.seen.evaluation.training_in_eval_mode = 0  # somebody told its layers that this is training
         changes = start.changes() if start is not None else {}
         for key, facts in zip(self._ids, seen.parameters if seen is not None else [], strict=False):
             facts.bad = facts.bad or changes.get(key, (False, None, False))[2]
