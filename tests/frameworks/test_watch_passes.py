@@ -87,6 +87,14 @@ def test_numbers_and_features_of_one_pass(tmp_path: Path, script: str, shuffle: 
     assert found(watch_torch(tmp_path, script.replace("SHUFFLE", shuffle))) == []
 
 
+@pytest.mark.parametrize(("mixed", "fault"), [("rng.shuffle(self.order)", True), ("pass", False)])
+def test_batches_that_come_in_another_order_after_each_pass(tmp_path: Path, mixed: str, *, fault: bool) -> None:
+    pytest.importorskip("keras")
+    evaluation = PREDICT + "print(confusion_matrix(test.y, found))"
+    seen = watch_keras(tmp_path, BATCHES.replace("EVALUATION", evaluation).replace("MIXED", mixed))
+    assert (found(seen) == ["E505"]) is fault, (found(seen), seen.evaluation.passes, seen.warnings)
+
+
 @pytest.mark.parametrize(("evaluation", "shuffle"), [
     (ANSWERS + LABELS + "print((found == labels).float().mean())", "False"),
     (BOTH + "print((found == labels).float().mean(), accuracy_score(labels, found))", "True"),
@@ -119,6 +127,21 @@ model.compile(optimizer=keras.optimizers.Adam(1e-2), loss=keras.losses.SparseCat
 model.fit(train, epochs=4, verbose=0)
 EVALUATION
 """
+BATCHES = KERAS.replace("model = keras", """
+class Rows(keras.utils.PyDataset):
+    def __init__(self, x, y):
+        super().__init__()
+        self.x, self.y, self.order = x, y, np.arange(len(x))
+        self.on_epoch_end()
+    def __len__(self):
+        return len(self.x) // 20
+    def __getitem__(self, number):
+        rows = self.order[number * 20 : (number + 1) * 20]
+        return self.x[rows], self.y[rows]
+    def on_epoch_end(self):
+        SHUFFLE
+train, test = Rows(x[:300], y[:300]), Rows(x[300:], y[300:])
+model = keras""".replace("SHUFFLE", "MIXED"), 1).replace("SHUFFLE", "")
 PREDICT = "found = model.predict(test, verbose=0).argmax(1)\n"
 READ = "labels = np.concatenate([b.numpy() for _, b in test])\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +44,14 @@ class Passes:
     def asked(self, data: Any, place: Place | None, made: Any) -> None:
         """`predict` was given `data`, and `made` came out."""
         call = next(iter(self._watch.seen.loss_calls), None)
-        if not hasattr(data, "element_spec") or call is None:
+        if call is None or not (hasattr(data, "element_spec") or _in_batches(data)):
             return
-        chain, answers = chain_of(data), classes_of(made, call.name, logits=bool(call.from_logits))
+        answers = classes_of(made, call.name, logits=bool(call.from_logits))
+        if _in_batches(data):
+            if answers:
+                self._asked.append(_Asked([weakref.ref(data)], place, answers))
+            return
+        chain = chain_of(data)
         kinds = [type(part).__name__ for part in chain]
         if answers and any("Shuffle" in kind for kind in kinds) and not any("Generator" in kind or "FlatMap" in kind for kind in kinds):
             self._asked.append(_Asked([weakref.ref(part) for part in chain], place, answers))
@@ -62,13 +68,26 @@ class Passes:
         begun = time.monotonic()
         for asked, references in self._held:
             parts = [part for part in (ref() for ref in asked.chain) if part is not None]
-            data = next((part for part in parts if _labelled(part)), None)
+            data = next((part for part in parts if _in_batches(part) or _labelled(part)), None)
             if data is None or time.monotonic() - begun > _SECONDS or self._watch.seen.evaluation.passes is not None:
                 continue
             one, other = known.setdefault(id(data), (_labels(data, begun), _labels(data, begun)))
             if one is not None and other is not None and Counter(one) == Counter(references):
                 self._watch.seen.evaluation.passes = passes.compared(
                     one, other, site(asked.place), None, site(self._watch.data.place_of(data)))
+
+
+def _in_batches(data: Any) -> bool:
+    """Whether this is a sequence of batches of Keras's, which may put its rows in another order after each pass."""
+    return hasattr(data, "__getitem__") and hasattr(data, "__len__") and callable(getattr(data, "on_epoch_end", None))
+
+
+def _pass(data: Any) -> Iterator[Any]:
+    if not _in_batches(data):
+        yield from data
+        return
+    yield from (data[number] for number in range(len(data)))
+    data.on_epoch_end()  # as Keras calls it, also after `predict`
 
 
 def _labelled(dataset: Any) -> bool:
@@ -78,7 +97,9 @@ def _labelled(dataset: Any) -> bool:
 def _labels(dataset: Any, begun: float) -> list[Any] | None:
     """The labels in the order of one pass; None where they are no classes, too many, or too slow to come."""
     found: list[Any] = []
-    for element in dataset:
+    for element in _pass(dataset):
+        if not isinstance(element, tuple | list) or len(element) < 2:
+            return None
         labels = class_ids(np.atleast_1d(numpy_of(element[1])), limit=passes.MOST_ROWS)
         if labels is None or len(found) + len(labels) > passes.MOST_ROWS or time.monotonic() - begun > _SECONDS:
             return None
