@@ -195,3 +195,19 @@ def test_keras_lines_up_what_a_function_compares(name: str, tmp_path: Path) -> N
 def test_keras_lines_up_nothing_for_a_class(tmp_path: Path) -> None:
     seen = watch(tmp_path, (HEAD + CONTRASTIVE.replace("LOSS", "Contrastive()")).replace("NAME", "keras"))
     assert "L203" in found(seen)
+
+
+UNCONNECTED = """
+def rounded(y_true, y_pred):
+    answer = tf.where(y_pred >= 0.5, 1.0, 0.0)
+    return tf.reduce_mean(tf.square(tf.cast(y_true, "float32") - answer), axis=-1)
+model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(keras.optimizers.Adam(0.01), rounded)
+model.fit(x, y, batch_size=32, verbose=0)
+"""
+
+
+def test_the_line_of_a_loss_at_which_the_way_to_the_weights_ends(tmp_path: Path) -> None:
+    seen = watch(tmp_path, (HEAD + UNCONNECTED).replace("NAME", "keras"))
+    assert found(seen) == ["G302"]
+    assert seen.sites["cut"].source == "answer = tf.where(y_pred >= 0.5, 1.0, 0.0)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from dataclasses import dataclass, field
@@ -10,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.observation import LossCall, StepFacts
-from harness.frameworks.watch import keras_divergence, tensors
+from harness.frameworks.watch import keras_divergence, keras_gradients, tensors
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
-from harness.frameworks.watch.keras_trace import KEY, Recording, numpy_of, watched
+from harness.frameworks.watch.keras_trace import KEY, Recording, Stop, numpy_of, recording, watched
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
+# What Keras says where no weight gets a gradient.
+UNCONNECTED = "No gradients provided for any variable"
 _CALLS = 60
 _ROWS = 64
 _LABELS = 256
@@ -145,7 +148,12 @@ class Steps:
                 session.safely("a step", self._prepare, model)
             elif looking:
                 watch.evaluations.about_to_test()
-            logs = inner(*args, **kwargs)
+            try:
+                logs = inner(*args, **kwargs)
+            except ValueError as error:
+                if looking and phase == "train" and UNCONNECTED in str(error):
+                    session.safely("a cut", self._find_cut, model, *args)
+                raise
             seen = None
             if isinstance(logs, dict) and KEY in logs:
                 logs = dict(logs)
@@ -160,6 +168,16 @@ class Steps:
 
         function.__zoo__ = True  # type: ignore[attr-defined]
         return function
+
+    def _find_cut(self, model: Any, batches: Any) -> None:
+        """No weight is connected with the loss: run a batch op by op, as far as its loss, to where the way ends."""
+        def forward() -> None:
+            with recording(self._keras, evaluating=True, stop=True), contextlib.suppress(Stop):
+                self.original(next(batches))
+
+        place = keras_gradients.cut(forward, model.trainable_variables, self._watch.session.sites.place)
+        if place is not None:
+            self._watch.session.site("cut", site(place))
 
     def _prepare(self, model: Any) -> None:
         watch = self._watch
