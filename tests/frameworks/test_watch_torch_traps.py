@@ -161,6 +161,8 @@ def test_losses_that_never_go_backward(tmp_path: Path, mode: str, *, fault: bool
 def test_an_lstm_cannot_answer_beyond_one(tmp_path: Path, answer: str, size: str, *, fault: bool) -> None:
     seen = watch(tmp_path, CELLS.replace("ANSWER", answer).replace("SIZE", size))
     assert (found(seen) == ["L210"]) is fault, found(seen)
+    if fault:
+        assert seen.sites["output"].source.startswith("lstm, linear = nn.LSTM(5, 5)")  # no forward of its own applies it
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

@@ -83,6 +83,7 @@ def output_place(torch: Any, replay: Any, activation: str, of_module: Callable[[
     found: list[tuple[int, Any]] = []
 
     def look(function: Any, _args: Any, _kwargs: Any, result: Any, module: str) -> None:
+        result = result[0] if isinstance(result, tuple) and result else result  # of a recurrent layer, whose states come second
         if name_of(function).rstrip("_") == activation and torch.is_tensor(result):
             layer = modules.get(module.partition(": ")[0])
             built = of_module(layer) if layer is not None and activation in type(layer).__name__.lower() else None
