@@ -40,6 +40,22 @@ model.train()
 for step in range(60):
     loss = F.cross_entropy(model(X), y)
 """
+SWITCHED = HEAD + """
+def score():
+    model.SWITCH()
+    right = 0
+    with torch.no_grad():
+        for xb, yb in test:
+            right += (model(xb).argmax(1) == yb).sum().item()
+    return right
+for epoch in range(4):
+    model.train()
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    score()
+"""
 CELLS = """
 import torch
 import torch.nn as nn
@@ -155,6 +171,17 @@ def test_losses_that_never_go_backward(tmp_path: Path, mode: str, *, fault: bool
     seen = watch(tmp_path, NEVER.replace("model.train()", mode), seconds=60)
     assert not seen.steps
     assert (found(seen) == ["G304"]) is fault, found(seen)
+
+
+@pytest.mark.parametrize("switch", ["train", "eval"])
+def test_an_evaluation_that_puts_the_model_into_training_mode(tmp_path: Path, switch: str) -> None:
+    seen = watch(tmp_path, SWITCHED.replace("SWITCH", switch))
+    assert found(seen) == (["E502"] if switch == "train" else [])
+    if switch == "train":
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source == "model.train()"
+        assert site.function == "score"
 
 
 @pytest.mark.parametrize(("answer", "size", "fault"), [("answer", "2", True), ("answer", "0.9", False), ("linear(answer)", "2", False)])

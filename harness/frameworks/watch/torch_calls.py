@@ -45,6 +45,8 @@ class Calls:
         self.ran: set[int] | None = set()
         self.recorded: set[int] = set()  # of these, with gradients on
         self._built: dict[int, tuple[Any, Place | None, int]] = {}
+        self.put_into_training: Place | None = None  # where `train()` was called last
+        self._switching = False
         self.count = 0  # of the modules that were built so far
         self._has_weights: dict[int, tuple[Any, bool]] = {}
 
@@ -53,6 +55,7 @@ class Calls:
         self._watch.session.patches.replace(module, "__call__", self._wrap_call)
         self._watch.session.patches.replace(module, "__init__", self._wrap_init)
         self._watch.session.patches.replace(module, "eval", self._wrap_eval)
+        self._watch.session.patches.replace(module, "train", self._wrap_train)
         functional = self._watch.torch.nn.functional
         for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
             self._watch.session.patches.replace(functional, name, self._wrap_dropout)
@@ -78,6 +81,21 @@ class Calls:
             return original(module)
 
         return evaluate
+
+    def _wrap_train(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def train(module: Any, mode: bool = True) -> Any:
+            if self._switching or not session.active or self.inside:
+                return original(module, mode)
+            self.put_into_training = session.sites.place() if mode else None
+            self._switching = True  # it calls itself for every part of a model
+            try:
+                return original(module, mode)
+            finally:
+                self._switching = False
+
+        return train
 
     def _remember(self, module: Any) -> None:
         if id(module) not in self._built or self._built[id(module)][0]() is not module:

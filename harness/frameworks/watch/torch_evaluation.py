@@ -99,6 +99,9 @@ class Evaluations:
         self._seen.forwards += 1
         self._seen.with_gradients += call.grad
         trains = call.training and stochastic and _draws(call.module)
+        switched = watch.calls.put_into_training
+        if trains and switched is not None and switched[2] != "<module>" and switched[2] == getattr(self._seen.site, "function", None):
+            watch.session.site("train_mode", site(switched))  # in the evaluation's own function, where the other mode was meant
         self._seen.in_training_mode += bool(trains and held_out)
         self._training_mode = self._training_mode or trains
         self._evaluated_after_training = bool(watch.seen.steps)
