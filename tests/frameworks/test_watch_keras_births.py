@@ -49,3 +49,27 @@ def test_the_root_of_zero(tmp_path: Path, name: str) -> None:
     assert found.site.source.startswith("return tf.sqrt(")
     healthy = watch(tmp_path, ROOT_OF_ZERO.replace("NAME", name).replace("EXTRA", " + 1e-12"))
     assert not healthy.births
+
+
+LOG_OF_ZERO = """
+import numpy as np
+import tensorflow as tf
+import NAME as keras
+keras.utils.set_random_seed(0)
+x = np.random.default_rng(0).normal(size=(640, 6)).astype("float32")
+x[200:232] *= 500.0
+y = (x[:, :1] > 0).astype("float32")
+def crossed(true, answer):
+    return -tf.reduce_mean(true * tf.math.log(answer) + (1 - true) * tf.math.log(1 - answer))
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(optimizer=keras.optimizers.Adam(1e-3), loss=crossed)
+model.fit(x, y, batch_size=16, epochs=1, shuffle=False, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_loss_of_the_scripts_own(tmp_path: Path, name: str) -> None:
+    seen = watch(tmp_path, LOG_OF_ZERO.replace("NAME", name))
+    assert (seen.births[0].what, seen.births[0].step) == ("loss", 13)
+    assert seen.births[0].site is not None
+    assert seen.births[0].site.source == "def crossed(true, answer):"

@@ -37,7 +37,9 @@ class Births:
         step = self._watch.steps.taken
         found = self._in_input(columns, step) or self._in_layers(model, data, step)
         if found is None:
-            found = BadBirth(step=step, what="loss", name=calls[-1].name if calls else "loss", site=calls[-1].site if calls else None)
+            own = self._watch.seen.sites.get("loss.function") if calls and calls[-1].name == "other" else None
+            found = BadBirth(step=step, what="loss", name=calls[-1].name if calls else "loss",
+                             site=own or (calls[-1].site if calls else None))
         bad = [row for call in calls for row, value in enumerate(call.row_losses) if not math.isfinite(value)]
         found.rows = found.rows or sorted(set(bad))
         labels = next((call.row_labels for call in calls if call.row_labels), None)

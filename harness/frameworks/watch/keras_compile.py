@@ -136,6 +136,9 @@ class Compiles:
         given = self.of(model).arguments.get("loss")
         function = getattr(loss, "fn", None)
         name = _CLASSES.get(type(loss).__name__) or FUNCTIONS.get(getattr(function, "__name__", ""), "other")
+        code = getattr(function, "__code__", None)
+        if name == "other" and code is not None and self._watch.session.sites.is_own(code.co_filename):
+            self._watch.session.site("loss.function", site((code.co_filename, code.co_firstlineno, code.co_name)))
         options = dict(getattr(loss, "_fn_kwargs", None) or {})
         if not isinstance(getattr(loss, "fn", None), type(None)) and name != "other" and "from_logits" not in options:
             options["from_logits"] = getattr(loss, "from_logits", False)
