@@ -78,3 +78,19 @@ def test_rows_that_keep_their_labels(tmp_path: Path, collator: str) -> None:
     seen = watch(tmp_path, HEAD.replace("COLLATOR", collator))
     assert seen.collation is None or not seen.collation.astray
     assert pairing.finding(seen) is None
+
+
+TUPLES = HEAD.replace('return {"ids": torch.tensor(ROWS[i][0]), "label": ROWS[i][1]}', "return torch.tensor(ROWS[i][0]), ROWS[i][1]").replace(
+    'batch["ids"]', "batch[0]").replace('batch["labels"]', "batch[1]").replace("COLLATOR", """
+def collate(rows):
+    ids, labels = zip(*rows)
+    return pad_sequence(ids, batch_first=True), torch.tensor(LABELS), torch.tensor([len(row) for row in ids])
+""")
+
+
+@pytest.mark.parametrize(("labels", "fault"), [("labels", False), ("labels[::-1]", True)])
+def test_lengths_behind_the_labels_are_no_labels(tmp_path: Path, labels: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, TUPLES.replace("LABELS", labels))
+    assert seen.collation is not None
+    assert (seen.collation.astray > 0) is fault
+    assert (pairing.finding(seen) is not None) is fault

@@ -66,8 +66,8 @@ class Collation:
         return found if sum(len(numbers) for row in found for numbers in row[0].values()) < _NUMBERS else None
 
     def _compare(self, rows: list[tuple[Content, dict[str, float]]], batch: Any) -> None:
-        labels = tensors.array(torch_batches.labels_in(batch))
         wanted = _labels_of(rows)
+        labels = None if wanted is None else _labels_in(batch, wanted)
         if labels is None or wanted is None or labels.shape not in ((len(rows),), (len(rows), 1)) or len(set(wanted)) < 2:
             return
         made = _rows_of(batch, len(rows))
@@ -85,6 +85,16 @@ class Collation:
         seen.rows += len(rows)
         seen.astray += len(astray)
         seen.scattered += sum(not others for others in found)
+
+
+def _labels_in(batch: Any, wanted: list[float]) -> Any:
+    """The labels of a batch: of its columns of one number a row the one that holds what the rows' labels were, or what is named so."""
+    for column in torch_batches.columns_of(batch).values():
+        plain = tensors.array(column)
+        if plain is not None and plain.shape in ((len(wanted),), (len(wanted), 1)) and plain.dtype.kind in "iufb" and Counter(
+                plain.reshape(-1).astype(np.float32).tolist()) == Counter(wanted):
+            return plain
+    return tensors.array(torch_batches.labels_in(batch))
 
 
 def _renaming(wanted: list[float], given: list[float], found: list[list[int]]) -> dict[float, float]:
