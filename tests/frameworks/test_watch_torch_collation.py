@@ -80,8 +80,8 @@ def test_rows_that_keep_their_labels(tmp_path: Path, collator: str) -> None:
     assert pairing.finding(seen) is None
 
 
-TUPLES = HEAD.replace('return {"ids": torch.tensor(ROWS[i][0]), "label": ROWS[i][1]}', "return torch.tensor(ROWS[i][0]), ROWS[i][1]").replace(
-    'batch["ids"]', "batch[0]").replace('batch["labels"]', "batch[1]").replace("COLLATOR", """
+TUPLES = HEAD.replace('return {"ids": torch.tensor(ROWS[i][0]), "label": ROWS[i][1]}', "return torch.tensor(ROWS[i][0]), ROWS[i][1]")
+TUPLES = TUPLES.replace('batch["ids"]', "batch[0]").replace('batch["labels"]', "batch[1]").replace("COLLATOR", """
 def collate(rows):
     ids, labels = zip(*rows)
     return pad_sequence(ids, batch_first=True), torch.tensor(LABELS), torch.tensor([len(row) for row in ids])

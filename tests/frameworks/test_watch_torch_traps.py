@@ -56,6 +56,15 @@ for epoch in range(4):
         optimizer.step()
     score()
 """
+# By the statistics that its norms begin with, this answers nothing; by those of a batch it does.
+FAINT = HEAD.replace("optimizer = ", """
+def block():
+    linear = nn.Linear(10, 10)
+    nn.init.normal_(linear.weight, std=1e-4)
+    nn.init.zeros_(linear.bias)
+    return [linear, nn.BatchNorm1d(10), nn.ReLU()]
+model = nn.Sequential(*block(), *block(), *block(), nn.Linear(10, 2))
+optimizer = """, 1) + LOOP
 CELLS = """
 import torch
 import torch.nn as nn
@@ -171,6 +180,14 @@ def test_losses_that_never_go_backward(tmp_path: Path, mode: str, *, fault: bool
     seen = watch(tmp_path, NEVER.replace("model.train()", mode), seconds=60)
     assert not seen.steps
     assert (found(seen) == ["G304"]) is fault, found(seen)
+
+
+@pytest.mark.parametrize("scale", ["1.0", "0.0"])
+def test_norms_that_begin_far_from_their_batches(tmp_path: Path, scale: str) -> None:
+    faint = FAINT.replace("model(xb)", f"model({scale} * xb)")
+    seen = watch(tmp_path, faint, probe_seconds=4)
+    assert seen.probes.input_matters is (scale != "0.0")
+    assert found(seen) == ([] if scale != "0.0" else ["G307"])  # where nothing comes in, the units behind a norm are dead
 
 
 @pytest.mark.parametrize("switch", ["train", "eval"])

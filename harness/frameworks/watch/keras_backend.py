@@ -67,9 +67,9 @@ class KerasBackend(Backend[Step]):
         """How far every weight matrix is from the first one: norm of the change / norm before."""
         return self._start.moved()
 
-    def _try(self, data: Any) -> tuple[float, list[LossSeen]]:
-        """Loss of a batch in inference mode, without a step, and the loss calls behind it."""
-        with recording(self._keras, evaluating=True, stop=True) as record:
+    def _try(self, data: Any, *, evaluating: bool = True) -> tuple[float, list[LossSeen]]:
+        """Loss of a batch in inference mode (or as the script asks for it), without a step, and the loss calls behind it."""
+        with recording(self._keras, evaluating=evaluating, stop=True) as record:
             try:
                 self._train_step(data)
             except Stop:
@@ -124,6 +124,8 @@ class KerasBackend(Backend[Step]):
         _shake(self._model.trainable_variables, 0.1)
         plain, rolled = self._both(step)
         facts.input_matters = _depends(plain, rolled)
+        if facts.input_matters is False:
+            facts.input_matters = self._matters_in_training(step)
         if facts.input_matters is not None:
             self._neighbours(step, facts, plain, rolled)
         self._start.put()
@@ -135,8 +137,19 @@ class KerasBackend(Backend[Step]):
         self._start.put()
         _shake(self._model.trainable_variables, 0.1)
         found = _depends(*self._both(step, change))
+        if found is False:
+            found = self._matters_in_training(step, change)
         self._start.put()
         return found
+
+    def _matters_in_training(self, step: Step, change: Change | None = None) -> bool | None:
+        """The same question as a training step asks it: a deep model may answer nothing by the statistics that its norms began with."""
+        if not any("BatchNormalization" in type(layer).__name__ for layer in self._model._flatten_layers()):
+            return False
+        rows, data = self.rows(step), _changed(step.data, change)
+        plain, again, rolled = (self._predictions(given, evaluating=False)
+                                for given in (data, data, _changed(data, lambda part: _rolled(part, rows))))
+        return None if _depends(plain, again) else _depends(plain, rolled)
 
     def _both(self, step: Step, change: Change | None = None) -> tuple[Any, Any]:
         """Predictions for the rows of a step, and for the same rows moved by one."""
@@ -179,9 +192,9 @@ class KerasBackend(Backend[Step]):
             facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
                                          spread_in_front=distances[1])
 
-    def _predictions(self, data: Any) -> Any:
+    def _predictions(self, data: Any, *, evaluating: bool = True) -> Any:
         """What the losses of a batch were given as predictions, `float[rows, ...]`."""
-        losses = self._try(data)[1]
+        losses = self._try(data, evaluating=evaluating)[1]
         return None if not losses else numpy_of(losses[-1].pred)
 
     def units(self, steps: list[Step]) -> list[UnitFacts]:

@@ -173,8 +173,8 @@ class TapeBackend(KerasBackend):
         super().__init__(model=recipe.model, train_step=recipe, **parts)
         self._recipe = recipe
 
-    def _try(self, data: Any) -> tuple[float, list[LossSeen]]:
-        pred = self._recipe.predict(data, evaluating=True)
+    def _try(self, data: Any, *, evaluating: bool = True) -> tuple[float, list[LossSeen]]:
+        pred = self._recipe.predict(data, evaluating=evaluating)
         return float(self._recipe.loss(data, pred)), [LossSeen(None, data[1], pred, inside=False, weighted=len(data) > 2)]
 
 
