@@ -15,7 +15,7 @@ from harness.checks.probe_facts import CurveFacts
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")
 _MANY_STEPS, _FEW = 40, 20
-_RISEN, _TRIED, _UNMOVED = 1.5, 3, 0.01
+_RISEN, _TRIED, _UNMOVED, _FASTER = 1.5, 3, 0.01, 1100.0
 # Targets far beyond what an output of fresh weights comes to.
 _LARGE = 100.0
 # Standard errors between a baseline and chance.
@@ -71,8 +71,10 @@ def _rising(seen: Observation) -> str | None:
 
 
 def _still(seen: Observation) -> str | None:
-    """That the loss of a regression stands where it began, and one batch cannot be fitted at any rate that was tried."""
-    train, fits = seen.probes.train, [fit for fit in (seen.probes.overfit, *seen.probes.overfit_scaled) if fit is not None]
+    """That the loss of a regression stands where it began, and one batch cannot be fitted at any rate up to a thousand times its own."""
+    train, own = seen.probes.train, seen.probes.overfit
+    most = _FASTER * own.learning_rate if own is not None else 0.0
+    fits = [fit for fit in (own, *seen.probes.overfit_scaled) if fit is not None and fit.learning_rate <= most]
     start, end = (train.start_loss, train.final_loss) if train is not None else (None, None)
     if seen.task != "regression" or reading.several_models(seen) or start is None or end is None:
         return None

@@ -120,7 +120,11 @@ def test_a_regression_that_stands_still_where_nothing_fits_a_batch() -> None:
     assert "the targets go up to 1e+08" in reason
     seen.loss_calls[0].target.maximum = 3.0
     assert "targets" not in verdict(seen)[1]
-    seen.probes.train.final_loss = 0.9e15
+    seen.probes.overfit_scaled.append(curve(1.1e15, 0.5e15, rate=1e5 * flat.learning_rate))
+    assert verdict(seen)[0] == "no verdict"  # no rate that anybody would try
+    seen.probes.overfit_scaled.append(curve(1.1e15, 0.5e15, rate=100 * flat.learning_rate))
+    assert verdict(seen)[0] == "clean"
+    seen.probes.overfit_scaled, seen.probes.train.final_loss = [flat, flat], 0.9e15
     assert verdict(seen)[0] == "clean"
 
 
