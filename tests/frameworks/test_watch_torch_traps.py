@@ -346,3 +346,14 @@ for step in range(80):
 
 def test_a_frozen_copy_that_makes_the_targets(tmp_path: Path) -> None:
     assert found(watch(tmp_path, TARGETS)) == []
+
+
+@pytest.mark.parametrize(("made", "source"), [
+    ("class Own:\n    @staticmethod\n    def other(): ...\n\n    def answer(self, model):\n        return model\n",
+     "def answer(self, model):"),
+    ("exec('class Own:\\n    def answer(self, model): ...')\n", None)])
+def test_where_a_function_is_defined_that_refuses_an_argument(tmp_path: Path, made: str, source: str | None) -> None:
+    seen = watch(tmp_path, f"import torch\n{made}Own().answer(1, rows=2)\n")
+    assert seen.exception is not None
+    assert seen.exception.accepts == ["model"]
+    assert (seen.exception.refuser.source if seen.exception.refuser is not None else None) == source

@@ -119,6 +119,9 @@ def _defined(refuser: Any, sites: Sites) -> Site | None:
     code = getattr(inspect.unwrap(refuser), "__code__", None) if callable(refuser) else None
     if code is None or not sites.is_own(code.co_filename):
         return None
-    lines, first = inspect.getsourcelines(code)
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except OSError:  # made by `exec`, or its file has gone since
+        return None
     line = first + next((number for number, text in enumerate(lines) if text.lstrip().startswith(("def ", "async def "))), 0)
     return site((code.co_filename, line, code.co_name))
