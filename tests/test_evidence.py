@@ -85,6 +85,11 @@ def test_exceptions_match_by_class_message_and_stage() -> None:
     assert not prove(PATTERN, {}, None).holds
 
 
+def test_an_exception_may_come_out_of_one_of_several_stages() -> None:
+    either = Rule(exception=ExceptionPattern(type="LookupError", message="labels", stage=("data", "loss")))
+    assert [prove(either, {}, RAISED | {"stage": stage}).holds for stage in ("data", "loss", "backward")] == [True, True, False]
+
+
 def test_an_exception_that_no_rule_expects_disproves() -> None:
     assert not prove(Rule(), {}, RAISED).holds
     assert prove(Rule(), {}, None).holds

@@ -32,6 +32,7 @@ SCRIPTS = [(bug.id, entry.framework) for bug in BUGS.values() for entry in bug.f
 SETTINGS: dict[str, dict[str, tuple[int, ...]]] = {
     "defaults": {},
     "other labels and batch": {"seed": (2,), "num_labels": (5, 2), "batch_size": (24, 256)},
+    "less memory": {"memory_budget_mb": (200,)},
 }
 
 
@@ -39,9 +40,11 @@ def pairs_for(bug: Bug, framework: str, setting: str) -> tuple[str, ...]:
     known = bug.defaults(framework, "broken")
     found = []
     for name, values in SETTINGS[setting].items():
+        if name not in known:
+            continue
         parameter = bug.file.parameters[name]
         allowed = [value for value in values if (parameter.min or 0) <= value <= (parameter.max or value)]
-        if allowed and name in known:
+        if allowed:
             found.append(f"{name}={allowed[0]}")
     return tuple(found)
 
@@ -52,7 +55,8 @@ def case(bug: str, framework: str, variant: str, setting: str):
     return pytest.param((bug, framework, variant, setting), id=f"{bug}-{framework}-{variant}-{setting}", marks=marks)
 
 
-CASES = [case(bug, framework, variant, setting) for bug, framework in SCRIPTS for variant in ("broken", "fixed") for setting in SETTINGS]
+CASES = [case(bug, framework, variant, setting) for bug, framework in SCRIPTS for variant in ("broken", "fixed") for setting in SETTINGS
+         if setting == "defaults" or pairs_for(BUGS[bug], framework, setting)]
 
 
 @pytest.fixture(scope="session")

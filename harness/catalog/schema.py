@@ -44,11 +44,16 @@ class Parameter(Record, frozen=True):
 
 
 class ExceptionPattern(Record, frozen=True):
-    """The exception a run must end with: the class's name or a base's, a regular expression, the stage it came out of."""
+    """The exception a run must end with: the class's name or a base's, a regular expression, the stage it came out of
+    (or the stages, where parameters decide which of them it is)."""
 
     type: Text
     message: Text
-    stage: Stage
+    stage: Stage | Annotated[tuple[Stage, ...], msgspec.Meta(min_length=2)]
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return self.stage if isinstance(self.stage, tuple) else (self.stage,)
 
 
 class FactRule(Record, frozen=True):

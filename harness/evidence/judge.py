@@ -87,7 +87,7 @@ def _exception(wanted: ExceptionPattern | None, seen: Mapping[str, Any] | None) 
         Check(fact="exception.type", wanted=wanted.type, measured=seen["type"], holds=wanted.type in (seen["type"], *seen["bases"])),
         Check(fact="exception.message", wanted=f"/{wanted.message}/", measured=seen["message"],
               holds=re.search(wanted.message, seen["message"]) is not None),
-        Check(fact="exception.stage", wanted=wanted.stage, measured=seen["stage"], holds=seen["stage"] == wanted.stage),
+        Check(fact="exception.stage", wanted=" or ".join(wanted.stages), measured=seen["stage"], holds=seen["stage"] in wanted.stages),
     ]
 
 
