@@ -204,3 +204,33 @@ for epoch in range(4):
 
 def test_rows_that_are_compared_with_each_other_on_purpose(tmp_path: Path) -> None:
     assert "F105" not in found(watch(tmp_path, HEAD + CONTRASTIVE))
+
+
+WEIGHED = HEAD + """
+class Weighed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.log_variance = nn.Parameter(torch.zeros(()))
+    def forward(self, scores, labels):
+        return F.cross_entropy(scores, labels) * torch.exp(-self.log_variance) + self.log_variance
+model = nn.Sequential(nn.Linear(10, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 2))
+criterion = Weighed()
+optimizer = torch.optim.Adam([*model.parameters(), *criterion.parameters()], lr=1e-2)
+for epoch in range(4):
+    for loader in (train, test):
+        LEARNER.train(loader is train)
+        with torch.set_grad_enabled(loader is train):
+            for xb, yb in loader:
+                optimizer.zero_grad()
+                loss = criterion(model(xb), yb)
+                if loader is train:
+                    loss.backward()
+                    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("learner", "fault"), [("model", False), ("criterion", True)])
+def test_a_loss_with_weights_has_no_mode(tmp_path: Path, learner: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, WEIGHED.replace("LEARNER", learner))
+    assert seen.evaluation.forwards
+    assert (found(seen) == ["E502"]) is fault, found(seen)

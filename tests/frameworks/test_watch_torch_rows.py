@@ -69,6 +69,14 @@ def test_axes_taken_for_one_another(tmp_path: Path, layer: str, call: str, line:
     assert found[1].site.source.startswith(line)
 
 
+def test_axes_taken_for_one_another_beside_a_hidden_state_that_the_script_hands_in(tmp_path: Path) -> None:
+    text = (SEQUENCES.replace("LAYER", VIEW[0]).replace("CALL", VIEW[1].replace("self.gru(x)", "self.gru(x, h)"))
+            .replace("def forward(self, x):", "def forward(self, x, h):").replace("model(xb)", "model(xb, torch.zeros(1, len(xb), 24))"))
+    found = first(watch(tmp_path, text))
+    assert found is not None
+    assert found[0] == "F105"
+
+
 @pytest.mark.parametrize(("layer", "call"), HEALTHY)
 def test_rows_that_are_apart(tmp_path: Path, layer: str, call: str) -> None:
     seen = watch(tmp_path, SEQUENCES.replace("LAYER", layer).replace("CALL", call))

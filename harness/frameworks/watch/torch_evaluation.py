@@ -240,9 +240,9 @@ class Evaluations:
 
 
 def _draws(model: Any) -> bool:
-    """Whether dropout or batch normalisation is active in a model: a part of it may be in another mode than the whole."""
-    found = [module for module in model.modules() if _stochastic(module)]
-    return not found or any(module.training for module in found)
+    """Whether dropout or batch normalisation is active in a model: a part of it may be in another mode than the whole, and a module
+    without either (a loss with weights of its own) has no mode to be in."""
+    return any(module.training for module in model.modules() if _stochastic(module))
 
 
 def _asleep(model: Any) -> bool:

@@ -37,11 +37,12 @@ def influence(replay: Replay, outputs: Outputs, delivered: int | None) -> RowFac
     """What one row's output owes to the other rows of its batch. `delivered`: rows in a batch of the loader, where that is known.
 
     None where the batch cannot be taken apart by rows: inputs or targets of another length, too few rows. A target for each token of a
-    row, all in one line, will do where the loader says that the first axis is that of the rows.
+    row, all in one line, will do where the loader says that the first axis is that of the rows; and an input that holds one number
+    everywhere, such as a first hidden state, belongs to no row.
     """
     rows = replay.first_rows()
     target = replay.target
-    given = [tensor for tensor in replay.inputs() if tensor.dim()]
+    given = [tensor for tensor in replay.inputs() if tensor.dim() and not _constant(tensor)]
     if rows < neighbours.LEAST or target is None or not target.dim() or any(tensor.shape[0] != rows for tensor in given):
         return None
     if target.shape[0] != rows and (rows != delivered or target.shape[0] % rows):
@@ -49,6 +50,10 @@ def influence(replay: Replay, outputs: Outputs, delivered: int | None) -> RowFac
     plain, moved, replaced = (_arrays(outputs(change)) for change in (
         None, _taken(rows, neighbours.moved(rows)), _taken(rows, neighbours.replaced(rows))))
     return neighbours.measure(plain, moved, replaced, rows)
+
+
+def _constant(tensor: Any) -> bool:
+    return bool((tensor == tensor.flatten()[:1]).all())
 
 
 def _arrays(found: list[Any]) -> list[np.ndarray[Any, Any]]:
