@@ -313,7 +313,9 @@ class ExceptionFacts(Facts):
 
 class MemoryFacts(Facts):
     """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
-    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `traces`: how many graphs
+    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `evaluations_kept`: after how
+    many different steps a loss was computed with a graph, followed by no backward pass, and is held at the end; of `evaluations` such
+    steps whose losses outlived the next backward pass. `traces`: how many graphs
     TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ."""
 
     peak: int | None = None
@@ -322,6 +324,8 @@ class MemoryFacts(Facts):
     growth_per_step: float | None = None
     graph_grows: bool | None = None
     losses_kept: int | None = None
+    evaluations_kept: int = 0
+    evaluations: int = 0
     traced_calls: int = 0
     traces: int = 0
     weights: int | None = None

@@ -58,6 +58,16 @@ def test_memory_grows() -> None:
     assert isinstance(verdict(MemoryGrows, seen(steps=steps(60))), str)
 
 
+@pytest.mark.parametrize(("kept", "evaluations", "wrong"), [(24, 24, True), (3, 3, False), (24, 60, False)])
+def test_losses_of_evaluations_that_are_kept(kept: int, evaluations: int, wrong: bool) -> None:
+    memory = MemoryFacts(peak=2**31, growth_per_step=0.0, evaluations_kept=kept, evaluations=evaluations)
+    observation = seen(memory=memory, steps=steps(60), sites={"kept_loss": HERE})
+    if wrong:
+        found(MemoryGrows, observation, "24 evaluations", "torch.no_grad()", "loss.item()")
+    else:
+        assert verdict(MemoryGrows, observation) is None
+
+
 @pytest.mark.parametrize(("traces", "calls", "wrong"), [(60, 60, True), (3, 60, False), (10, 60, False)])
 def test_a_function_that_is_traced_at_every_call(traces: int, calls: int, wrong: bool) -> None:
     observation = seen(framework="keras", steps=steps(40), memory=MemoryFacts(traces=traces, traced_calls=calls), sites={"traced": HERE})

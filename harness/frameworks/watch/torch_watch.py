@@ -59,6 +59,7 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
+        self.kept = torch_kept.Unfollowed(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.relations = Relations()
         self.session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
@@ -133,6 +134,7 @@ class TorchWatcher:
         for call in calls:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
+        self.session.safely("losses that are kept", self.kept.backward, loss)
         records = self.losses.commit(loss, calls)
         if records and self.in_full:
             self.session.safely("a divergence", torch_divergence.measure, self, loss, calls, records)
@@ -218,6 +220,7 @@ class TorchWatcher:
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
                            ("models", self.models.finish),
                            ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
+                           ("losses that are kept", self.kept.finish),
                            ("passes", self.passes.finish), ("relations", self._relate),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
