@@ -284,7 +284,7 @@ class TrainingInEvaluationMode(Check):
 
     @staticmethod
     def _untold(seen: Observation) -> Finding | None:
-        """A loop with a tape whose model is not told that it trains, so that no batch has changed what it is normalised by."""
+        """A step of one's own whose model is not told that it trains, so that no batch has changed what it is normalised by."""
         facts, model = seen.evaluation, seen.model
         count = facts.training_in_eval_mode
         if count < _UNTOLD or count < facts.training_forwards or model is None or not model.has_batch_norm:
@@ -293,7 +293,8 @@ class TrainingInEvaluationMode(Check):
             return None  # a loaded body may be kept in evaluation mode on purpose
         return Finding(message=f"The model ran {count} times under a tape without `training=True`: batch normalisation goes by statistics "
                                "that no batch has changed, and dropout is off.",
-                       remedy="Say it where you train, `model(x, training=True)`; only `fit` says it by itself.",
+                       remedy="Say it where you train, `model(x, training=True)`; only the `train_step` that Keras brings says it by "
+                              "itself.",
                        site=reading.place(seen, "untold", "forward", "model"), evidence=["No moving variance has changed since the start."])
 
 

@@ -31,6 +31,29 @@ for epoch in range(4):
 after = [float(np.random.rand()), tf.random.uniform(()).numpy(), tf.random.normal((3,)).numpy().tolist()]
 """
 COMPILED = LOOP.replace("def step", "@tf.function\ndef step")
+STEP = """
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+class Own(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = model
+    def call(self, x, training=None):
+        return self.inner(x, training=training)
+    def train_step(self, data):
+        xb, yb = data
+        with tf.GradientTape() as tape:
+            scores = model(xb, training=True)
+            loss = loss_of(yb, scores)
+        optimizer = self.optimizer
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return {"loss": loss}
+
+own = Own()
+own.compile(optimizer=keras.optimizers.OPTIMIZER)
+own.fit(x, y, batch_size=32, epochs=4, verbose=0)
+"""
 
 
 def text(name: str, loop: str = LOOP, optimizer: str = "Adam(0.01)", **changes: str) -> str:
@@ -60,11 +83,12 @@ def test_a_rate_is_tried_in_a_loop(tmp_path: Path, name: str, loop: str, optimiz
 
 
 @pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize("loop", [COMPILED, STEP], ids=["loop", "train_step"])
 @pytest.mark.parametrize(("told", "layer", "fault"), [
     ("model(xb)", "BatchNormalization()", True), ("model(xb, training=True)", "BatchNormalization()", False),
     ("model(xb)", "BatchNormalization(trainable=False)", False), ("model(xb)", "LayerNormalization()", False)])
-def test_a_loop_that_does_not_say_that_it_trains(tmp_path: Path, name: str, told: str, layer: str, *, fault: bool) -> None:
-    made = text(name, COMPILED, forward=f"scores = {told}", norm=f"keras.layers.{layer}")
+def test_a_step_that_does_not_say_that_it_trains(tmp_path: Path, name: str, loop: str, told: str, layer: str, *, fault: bool) -> None:
+    made = text(name, loop, forward=f"scores = {told}", norm=f"keras.layers.{layer}")
     seen = watch(tmp_path, made, steps=40)
     assert len(seen.steps) > 20
     assert (found(seen) == ["E503"]) is fault, found(seen)

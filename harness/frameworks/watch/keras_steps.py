@@ -39,6 +39,7 @@ class Traced:
     models: list[Any] = field(default_factory=list)
     differences: list[Any] = field(default_factory=list)
     watched: list[Any] = field(default_factory=list)
+    untold: Any = None
 
 
 class Steps:
@@ -108,7 +109,7 @@ class Steps:
         used = record.used()
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
                                      [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models),
-                                     [place for *_, place in record.differences], record.watched)
+                                     [place for *_, place in record.differences], record.watched, record.untold)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))
@@ -208,6 +209,7 @@ class Steps:
                 return
         first = not watch.seen.steps
         number = self.taken
+        self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
         calls = self._losses(model, seen, traced, number)
         self._differences(seen, traced, number)
@@ -244,6 +246,13 @@ class Steps:
         if self.start is None:
             self._begin(model)
         watch.probes.offer(seen["data"], labels, scale)
+
+    def _mode(self, traced: Traced) -> None:
+        facts = self._watch.seen.evaluation
+        facts.training_forwards += 1
+        if traced.untold is not None:
+            facts.training_in_eval_mode += 1  # unless its layers know better, see `Models.ended`
+            self._watch.session.site("untold", traced.untold)
 
     def _losses(self, model: Any, seen: dict[str, Any], traced: Traced, number: int) -> list[LossCall]:
         """Facts of the step's loss calls."""

@@ -53,6 +53,7 @@ class Recording:
 
     `divergence`: of a variational autoencoder, see `keras_divergence.parts`. `watched`: variables that a tape has followed, asked for or
     not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
+    `untold`: where outermost models are called without being told whether this is training, if none of them is.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -62,6 +63,8 @@ class Recording:
     outputs: list[Any] = field(default_factory=list)
     differences: list[tuple[Any, Any, Any]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
+    told: bool = False
+    untold: Any = None
     watched: list[Any] = field(default_factory=list)
     divergence: dict[str, Any] = field(default_factory=dict)
     depth: int = 0
@@ -97,12 +100,12 @@ def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_fo
     import tensorflow as tf
 
     record = Recording()
-    patches = _Patches(record, evaluating, stop, on_forward, on_fault)
+    patches = _Patches(record, evaluating, stop, on_forward, on_fault, place)
     wrapper = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
     with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
             patched(wrapper, "call", patches.row_call), patched(keras.Model, "__call__", patches.model_call), \
             patched(keras.Model, "compute_metrics", patches.metrics_call), \
-            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original, place) if place is not None else original):
+            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original) if place is not None else original):
         yield record
 
 
@@ -110,9 +113,9 @@ class _Patches:
     """What stands in for the methods that are recorded."""
 
     def __init__(self, record: Recording, evaluating: bool, stop: bool, on_forward: Callable[[], None] | None,
-                 on_fault: Callable[[str, Exception], None] | None) -> None:
+                 on_fault: Callable[[str, Exception], None] | None, place: Callable[[], Any] | None) -> None:
         self._record, self._evaluating, self._stop = record, evaluating, stop
-        self._on_forward, self._on_fault = on_forward, on_fault
+        self._on_forward, self._on_fault, self._place = on_forward, on_fault, place
         self._stack: list[LossSeen] = []
 
     def gradient(self, original: Any) -> Any:
@@ -160,6 +163,8 @@ class _Patches:
         def wrapped(model: Any, *args: Any, **kwargs: Any) -> Any:
             if self._evaluating and kwargs.get("training"):
                 kwargs["training"] = False
+            if not self._record.depth:
+                self._told_of_training("training" in kwargs or len(args) > 1)
             self._record.depth += 1
             try:
                 with self._told("forward"):
@@ -173,7 +178,15 @@ class _Patches:
 
         return wrapped
 
-    def difference(self, original: Any, place: Callable[[], Any]) -> Any:
+    def _told_of_training(self, told: bool) -> None:
+        record = self._record
+        record.told = record.told or told
+        if record.told:
+            record.untold = None
+        elif record.untold is None and self._place is not None:
+            record.untold = self._place()
+
+    def difference(self, original: Any) -> Any:
         def wrapped(left: Any, right: Any) -> Any:
             if self._record.depth or self._stack or not self._record.outputs:
                 return original(left, right)
@@ -184,7 +197,7 @@ class _Patches:
             if ours[0] != ours[1]:
                 pred, true = (left, right) if ours[0] else (right, left)
                 if tf.is_tensor(true) and true.shape.rank is not None and pred.shape.rank is not None:
-                    self._record.differences.append((true, pred, place()))
+                    self._record.differences.append((true, pred, self._place() if self._place is not None else None))
             return original(left, right)
 
         return wrapped

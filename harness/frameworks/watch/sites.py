@@ -15,6 +15,7 @@ from harness.checks.tensor_facts import Site
 
 _HARNESS = str(Path(__file__).resolve().parents[2])
 _LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_GENERATED = "__autograph_generated_file"
 
 Place = tuple[str, int, str]
 
@@ -35,7 +36,7 @@ class Sites:
         return known
 
     def _look(self, filename: str) -> bool:
-        if filename.startswith("<") or "__autograph_generated_file" in filename:
+        if filename.startswith("<") or _GENERATED in filename:
             return False
         path = str(Path(filename).resolve())
         if path == str(Path(self._script).resolve()):
@@ -53,8 +54,17 @@ class Sites:
             code = frame.f_code
             if self.is_own(code.co_filename) and not (skip is not None and _constructs(frame, skip)):
                 return code.co_filename, frame.f_lineno, code.co_name
+            if _GENERATED in code.co_filename and skip is None:
+                return self._rewritten()
             frame = frame.f_back
         return None
+
+    def _rewritten(self) -> Place | None:
+        """The innermost own line where AutoGraph runs a copy of the user's function out of a file that it has generated."""
+        from tensorflow.python.util import tf_stack
+
+        frames = ((frame.filename, frame.lineno, frame.name) for frame in reversed(tf_stack.extract_stack()))
+        return next((frame for frame in frames if self.is_own(frame[0])), None)
 
     def origin(self, values: list[int], skip: Any = None) -> Place | None:
         """As `place`, but out of every function that was itself given one of these values: the frame that they come from."""
