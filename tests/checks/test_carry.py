@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
-from harness.frameworks.watch.carry import Portion, may_tell, measure
+from harness.frameworks.watch.carry import Portion, factor, measure
 from tests.checks.made import finding, judge, text_batch
 from tests.checks.test_data import uninformative
 
@@ -35,6 +35,16 @@ def test_pairs_can_be_judged_so_too() -> None:
 def test_not_by_heart_or_it_helps(name: str, value: float) -> None:
     carry = CarryFacts(**{field: getattr(BY_HEART, field) for field in BY_HEART.__struct_fields__} | {name: value})
     assert judge("D106", unclear(carry)) != "found"
+
+
+def test_a_table_learnt_by_heart_in_part_at_a_higher_rate() -> None:
+    seen = uninformative()
+    seen.probes.overfit = CurveFacts(learning_rate=1e-3, losses=[1.1] * 40)
+    seen.probes.overfit_scaled = [CurveFacts(learning_rate=1e-2, losses=[1.1 - 0.025 * step for step in range(40)])]
+    assert judge("D106", seen) != "found"
+    seen.probes.carry = CarryFacts(rows=640, held_rows=320, steps=600, accuracy=0.55, loss=0.9, held_accuracy=0.34, held_loss=1.3,
+                                   held_majority=0.34)
+    assert judge("D106", seen) == "found"
 
 
 def asked(labels: np.ndarray, losses: list[float], rows: int = 640) -> tuple[ProbeFacts, list[tuple[list[int], list[int]]]]:
@@ -72,8 +82,11 @@ def test_too_few_rows() -> None:
     assert "too few" in facts.skipped["carry"]
 
 
-@pytest.mark.parametrize(("losses", "step_s", "told"), [([1.0, 0.3], 0.01, True), ([1.0, 0.9], 0.01, False), ([1.0, 0.3], 0.5, False)])
-def test_only_asked_where_it_can_tell(losses: list[float], step_s: float, told: bool) -> None:
-    facts = ProbeFacts(overfit=CurveFacts(learning_rate=1e-3, losses=losses))
-    assert may_tell(facts, step_s, 9.0) is told
+@pytest.mark.parametrize(("losses", "faster", "step_s", "by"), [
+    ([1.0, 0.3], [], 0.01, 1.0), ([1.0, 0.9], [], 0.01, None), ([1.0, 0.3], [], 0.5, None),
+    ([1.0, 0.9], [1e-2], 0.01, 10.0), ([1.0, 0.9], [1e-4], 0.01, None), ([1.0, 0.9], [1e-1], 0.01, None)])
+def test_only_asked_where_it_can_tell(losses: list[float], faster: list[float], step_s: float, by: float | None) -> None:
+    facts = ProbeFacts(overfit=CurveFacts(learning_rate=1e-3, losses=losses),
+                       overfit_scaled=[CurveFacts(learning_rate=rate, losses=[1.0, 0.2]) for rate in faster])
+    assert factor(facts, step_s, 9.0) == (None if by is None else pytest.approx(by))
     assert ("carry" in facts.skipped) is (step_s > 0.1)

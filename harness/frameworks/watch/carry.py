@@ -12,7 +12,7 @@ from harness.checks import reading
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
 
 _LEAST_FITTED, _LEAST_HELD, _MOST = 200, 100, 900
-_LEAST_LOSSES, _LEAST_FITS = 40, 200
+_LEAST_LOSSES, _LEAST_FITS, _MOST_FASTER = 40, 200, 10.5
 
 
 @dataclass
@@ -27,20 +27,25 @@ class Portion:
 Fit = Callable[[list[Any], list[Any]], tuple[CurveFacts, float | None, float]]
 
 
-def may_tell(facts: ProbeFacts, step_s: float, seconds: float) -> bool:
-    """Whether it is worth asking: one batch can be fitted at the script's rate, and there is time to learn many rows by heart.
+def factor(facts: ProbeFacts, step_s: float, seconds: float) -> float | None:
+    """By what to multiply the script's rate to learn many rows by heart: the first at which one batch can be fitted, up to ten times it.
 
-    `step_s`: seconds that one step takes; `seconds`: that there are.
+    None where it is not worth asking. `step_s`: seconds that one step takes; `seconds`: that there are.
     """
-    curve = facts.overfit
-    if curve is None or len(curve.losses) < 2 or not curve.losses[-1] < 0.6 * curve.losses[0]:
-        return False
-    if any(reading.learned(other) for other in facts.train_scaled):
-        return False  # another rate learns the same rows
+    own = facts.overfit
+    fits = [] if own is None else [(1.0, own), *((curve.learning_rate / own.learning_rate, curve) for curve in facts.overfit_scaled
+                                                 if own.learning_rate)]
+    found = next((by for by, curve in fits if 1 <= by <= _MOST_FASTER and _fitted(curve)), None)
+    if found is None or any(reading.learned(other) for other in facts.train_scaled):
+        return None  # or another rate learns the same rows
     if _LEAST_FITS * step_s > seconds:
         facts.skipped["carry"] = f"one step takes {step_s:.2f} s"
-        return False
-    return True
+        return None
+    return found
+
+
+def _fitted(curve: CurveFacts) -> bool:
+    return len(curve.losses) > 1 and curve.losses[-1] < 0.6 * curve.losses[0]
 
 
 def measure(fit: Fit, portions: Sequence[Portion], losses: list[float], facts: ProbeFacts) -> None:

@@ -260,9 +260,10 @@ class Fits(Generic[S]):
         self._facts.train_scaled.append(found)
         return sum(found.losses[-LEAST_STEPS:]) / len(found.losses[-LEAST_STEPS:]) < half
 
-    def carry(self, fitted: list[S], held: list[S], seconds: float) -> tuple[CurveFacts, float | None, float]:
-        """Fit some steps again and again at the script's rate: the curve, with accuracy on their rows, and accuracy and loss on others."""
-        curve = self._curve(fitted, 1.0, _EPOCHS * len(fitted), seconds, stop_early=True, measure=True)
+    def carry(self, fitted: list[S], held: list[S], seconds: float, factor: float = 1.0) -> tuple[CurveFacts, float | None, float]:
+        """Fit some steps again and again at the script's rate times `factor`: the curve, with accuracy on their rows, and accuracy and
+        loss on others."""
+        curve = self._curve(fitted, factor, _EPOCHS * len(fitted), seconds, stop_early=True, measure=True)
         curve.accuracy = self.backend.accuracy(fitted)
         return curve, self.backend.accuracy(held), self._mean_loss(held)
 

@@ -162,8 +162,9 @@ class Rounds(ABC, Generic[S]):
             if self._may_fit("train"):
                 fits.train(losses)  # first, while the weights are those of now
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
-                if carry.may_tell(self.facts, fits.step_s, patience):
+                factor = carry.factor(self.facts, fits.step_s, patience)
+                if factor is not None:
                     portions = [fits.backend.portion(step) for step in self.steps]
-                    carry.measure(lambda fitted, held: fits.carry(fitted, held, patience), portions, losses, self.facts)
+                    carry.measure(lambda fitted, held: fits.carry(fitted, held, patience, factor), portions, losses, self.facts)
             if model is not None:
                 model.units = fits.units()
