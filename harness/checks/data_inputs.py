@@ -119,8 +119,8 @@ class NotNormalised(Check):
 
     code: ClassVar[str] = "D108"
     stage: ClassVar[Stage] = "data"
-    requires: ClassVar[tuple[str, ...]] = ("D101", "D103", "D104", "B103", "L201", "L203", "L206", "L208", "L210", "G302", "G303",
-                                           "S403", "S404", "S405")
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D103", "D104", "B103", "E503", "L201", "L203", "L206", "L208", "L210", "G302",
+                                           "G303", "S403", "S404", "S405")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the range of float inputs together with a probe."""
@@ -167,7 +167,7 @@ class NotNormalised(Check):
         end = reading.start_and_end(losses)[1]
         if reading.script_learns(seen) and end < 0.9 * guess:
             return None
-        if first < 3 * guess or end < 0.95 * guess:
+        if first - _offset(seen) < 3 * guess or end < 0.95 * guess:
             raise NotJudged(f"the input `{name}` is {why}, but nothing shows that training suffers from it")
         evidence = [f"initial loss {first:.3g}; a uniform guess has {guess:.3g}", f"after {len(losses)} steps {end:.3g}"]
         return self._finding(seen, name, facts, why, evidence)
@@ -183,9 +183,12 @@ class NotNormalised(Check):
                       "`(x - mean) / std` for training and evaluation alike (`sklearn.preprocessing.StandardScaler`).")
         if seen.framework in reading.KERAS and pixels:
             remedy = "Scale the pixels inside the model, `layers.Rescaling(1 / 255)` as its first layer, or `x = x / 255` before `fit`."
+        if "unadapted" in seen.sites:
+            remedy = ("Show the layer the training inputs before it is used, `norm.adapt(x_train)`: until then a `Normalization` layer hands "
+                      "them on as they are.")
         spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
         return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
-                       site=loader.site if loader and loader.site else reading.place(seen, "fit", "model"),
+                       site=seen.sites.get("unadapted") or (loader.site if loader else None) or reading.place(seen, "fit", "model"),
                        evidence=[f"`{name}`: from {facts.minimum:g} to {facts.maximum:g}{spread}", *evidence])
 
 
@@ -211,3 +214,9 @@ def _guess(seen: Observation) -> float | None:
         return math.log(seen.classes)
     spreads = [call.target.std for call in seen.loss_calls if call.name == "mse" and call.target is not None and call.target.std]
     return statistics.fmean(spreads) ** 2 if spreads else None
+
+
+def _offset(seen: Observation) -> float:
+    """What targets far from zero cost any model that begins near it: the square of their mean where the loss is a squared error, else 0."""
+    means = [call.target.mean for call in seen.loss_calls if call.name == "mse" and call.target is not None and call.target.mean is not None]
+    return statistics.fmean(means) ** 2 if means else 0.0

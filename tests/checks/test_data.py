@@ -388,6 +388,24 @@ def test_one_token_to_predict(labels: list[int | None], positions: int, end: flo
     assert judge("D104", seen) != "found"
 
 
+@pytest.mark.parametrize(("mean", "wrong"), [(0.0, True), (30.0, False)])
+def test_targets_far_from_zero_cost_what_they_cost(mean: float, wrong: bool) -> None:
+    seen = pixels()
+    seen.task, seen.classes, seen.steps = "regression", None, steps([700.0] * 30 + [110.0] * 30)
+    seen.loss_calls = [LossCall(name="mse", target=TensorFacts(shape=(64, 1), dtype="float32", mean=mean, std=10.0))]
+    seen.probes = ProbeFacts(initial_loss=740.0)
+    assert (judge("D108", seen) == "found") is wrong
+
+
+def test_a_layer_that_was_never_shown_the_inputs() -> None:
+    seen = pixels()
+    seen.framework, seen.sites = "keras", {"unadapted": SITE}
+    seen.probes = ProbeFacts(train=curve(30.0, 2.4), train_standardised=curve(2.3, 0.6))
+    found = finding("D108", seen)
+    assert "norm.adapt(x_train)" in found.remedy
+    assert found.site == SITE
+
+
 def test_a_weighted_loss_is_no_entropy() -> None:
     seen = pixels()
     seen.loaders = [LoaderFacts(label_counts={"0": 950, "1": 50}, rows=1000)]

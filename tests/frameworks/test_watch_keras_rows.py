@@ -9,7 +9,8 @@ import pytest
 
 from harness.checks.base import walk
 from harness.frameworks.watch import neighbours
-from tests.frameworks.test_watch_keras import watch
+from tests.frameworks.test_watch_keras import KERAS, watch
+from tests.frameworks.watching import found
 
 pytest.importorskip("keras")
 pytest.importorskip("tensorflow")
@@ -71,3 +72,28 @@ def test_padding_is_brought_to_the_front() -> None:
     assert (padded.longest, padded.share) == (3, 0.5)
     assert neighbours.padding(np.array([[5, 6], [7, 1], [1, 2], [4, 3]])) is None
     assert neighbours.padding(np.zeros((4, 3), dtype=int)) is None
+
+
+SURVEY = """
+import numpy as np
+import NAME as keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = (rng.normal(size=(640, 3)) * [1, 1000, 1] + [0, 5000, 40]).astype("float32")
+y = (x[:, 0] > 0).astype("int64")
+norm = keras.layers.Normalization()
+ADAPTED
+model = keras.Sequential([keras.Input((3,)), norm, keras.layers.Dense(16, activation="relu"), keras.layers.Dense(2)])
+model.compile(optimizer=keras.optimizers.Adam(1e-2), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=16, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("adapted", "wrong"), [("", True), ("norm.adapt(x)", False)])
+def test_a_layer_that_was_never_shown_the_inputs(tmp_path: Path, name: str, adapted: str, wrong: bool) -> None:
+    seen = watch(tmp_path, SURVEY.replace("ADAPTED", adapted).replace("NAME", name))
+    assert found(seen) == (["D108"] if wrong else [])
+    assert ("unadapted" in seen.sites) is wrong
+    if wrong:
+        assert seen.sites["unadapted"].source == "norm = keras.layers.Normalization()"

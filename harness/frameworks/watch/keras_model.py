@@ -115,6 +115,9 @@ class Models:
             self._watch.session.safely("hidden variables", lambda: self._hidden.extend(keras_hidden.variables(model)))
         self._statistics = [(layer, np.copy(numpy_of(layer.moving_variance))) for layer in flat_layers(model)
                             if "BatchNormalization" in type(layer).__name__ and layer.trainable][:_NORMS]
+        if any(_unadapted(layer) for layer in flat_layers(model)):
+            session = self._watch.session
+            session.site("unadapted", site(written.built("Normalization", session.script, session.sites)))
         trainable = {id(weight) for weight in model.trainable_variables}
         found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
         self._ids = list(found)[:_PARAMETERS]
@@ -261,3 +264,10 @@ def _accepted(model: Any) -> list[str]:
     if names[:1] in (["inputs"], ["x"]):
         return [str(name) for name in getattr(model, "input_names", None) or []]
     return [name for name in names if name not in ("self", "training")]
+
+
+def _unadapted(layer: Any) -> bool:
+    """Whether a layer that is to learn its inputs' mean and variance before training was never shown any."""
+    if type(layer).__name__ != "Normalization" or getattr(layer, "input_mean", None) is not None or not hasattr(layer, "adapt_mean"):
+        return False
+    return bool(np.all(numpy_of(layer.adapt_mean) == 0) and np.all(numpy_of(layer.adapt_variance) == 1))
