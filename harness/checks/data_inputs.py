@@ -184,8 +184,8 @@ class NotNormalised(Check):
         if seen.framework in reading.KERAS and pixels:
             remedy = "Scale the pixels inside the model, `layers.Rescaling(1 / 255)` as its first layer, or `x = x / 255` before `fit`."
         if "unadapted" in seen.sites:
-            remedy = ("Show the layer the training inputs before it is used, `norm.adapt(x_train)`: until then a `Normalization` layer hands "
-                      "them on as they are.")
+            remedy = ("Show the layer the training inputs before it is used, `norm.adapt(x_train)`: until then a `Normalization` layer "
+                      "hands them on as they are.")
         spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
         return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
                        site=seen.sites.get("unadapted") or (loader.site if loader else None) or reading.place(seen, "fit", "model"),
@@ -218,5 +218,6 @@ def _guess(seen: Observation) -> float | None:
 
 def _offset(seen: Observation) -> float:
     """What targets far from zero cost any model that begins near it: the square of their mean where the loss is a squared error, else 0."""
-    means = [call.target.mean for call in seen.loss_calls if call.name == "mse" and call.target is not None and call.target.mean is not None]
+    targets = [call.target for call in seen.loss_calls if call.name == "mse" and call.target is not None]
+    means = [target.mean for target in targets if target.mean is not None]
     return statistics.fmean(means) ** 2 if means else 0.0

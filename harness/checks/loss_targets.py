@@ -168,7 +168,7 @@ class LabelDtype(Check):
     """The labels' dtype is not the one that the loss wants.
 
     Class ids are whole numbers (int64 in PyTorch), targets of binary and regression losses are floats of the output's dtype.
-    Sources: PyTorch docs, CrossEntropyLoss and BCEWithLogitsLoss.
+    Sources: PyTorch docs, CrossEntropyLoss and BCEWithLogitsLoss; Keras docs, SparseCategoricalCrossentropy.
     """
 
     code: ClassVar[str] = "L202"
@@ -187,7 +187,8 @@ class LabelDtype(Check):
     messages: ClassVar[tuple[str, ...]] = (*_IDS, *_TEXT, *_FLOATS, *_SWAPPED)
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from exceptions that a loss raised; a dtype that a loss merely converts does no harm."""
+        """Judges from exceptions that a loss raised, and from fractions that are cut down to class ids; a dtype that a loss merely
+        converts does no harm."""
         error = reading.matching(seen, *self._IDS, within=_IN_LOSS, stages=("loss",)) or reading.matching(seen, *self._TEXT)
         if error is not None:
             got = self._got(error, (*self._IDS, *self._TEXT))
@@ -205,7 +206,7 @@ class LabelDtype(Check):
                                  "The model's output goes first, the labels second: `loss(logits, labels)`.")
         error = reading.matching(seen, *self._FLOATS, within=_IN_LOSS, stages=("loss", "backward"))
         if error is None:
-            return None
+            return self._cut_down(seen)
         got = self._got(error, self._FLOATS)
         output = next((call.inputs for call in seen.loss_calls if call.inputs is not None), None)
         if "class probabilities" in error.message and (output is None or len(output.shape) > 1):
@@ -216,6 +217,23 @@ class LabelDtype(Check):
         else:
             remedy = "This loss compares numbers: `labels = labels.float()`."
         return self._finding(seen, error, f"The loss wants a floating-point target and got {got}.", remedy)
+
+    @staticmethod
+    def _cut_down(seen: Observation) -> Finding | None:
+        """Keras turns the targets of a sparse loss into class ids by leaving out what follows the decimal point."""
+        call = next((call for call in seen.loss_calls if call.name == "sparse_categorical" and call.target is not None
+                     and call.target.integral is False and call.target.minimum is not None and not call.target.bad_rows), None)
+        if call is None or call.target is None or call.target.minimum is None or call.target.maximum is None:
+            return None
+        low, high = call.target.minimum, call.target.maximum
+        classes = f"class {int(low)}" if int(low) == int(high) else f"the classes {int(low)} to {int(high)}"
+        return Finding(message=f"The loss wants class ids and gets fractions, from {low:.3g} to {high:.3g}: what follows the decimal point "
+                               f"is left out, so that it sees {classes}.",
+                       remedy="Numbers want a regression: `Dense(1)` without an activation and `loss=\"mse\"`. Classes want ids: cut the "
+                              "numbers into ranges yourself, `np.digitize(y, edges)`, with one output unit for each.",
+                       site=call.site or reading.place(seen, "loss", "compile", "fit"),
+                       evidence=[f"target {call.target.dtype}{list(call.target.shape)}: from {low:.3g} to {high:.3g}, mean "
+                                 f"{call.target.mean or 0.0:.3g}"])
 
     @staticmethod
     def _got(error: ExceptionFacts, patterns: tuple[str, ...]) -> str:

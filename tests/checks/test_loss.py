@@ -109,6 +109,17 @@ def test_label_dtype_is_no_matter_of_other_layers() -> None:
     assert verdict(LabelDtype, died(error)) is None
 
 
+@pytest.mark.parametrize(("name", "whole", "wrong"), [
+    ("sparse_categorical", False, True), ("sparse_categorical", True, False), ("mse", False, False), ("bce", False, False)])
+def test_fractions_that_become_class_ids(name: str, whole: bool, wrong: bool) -> None:
+    fractions = tensor(8, minimum=0.1, maximum=0.9, integral=whole)
+    observation = seen(framework="keras", loss_calls=[call(name, target=fractions)], steps=steps(40))
+    if wrong:
+        found(LabelDtype, observation, "class 0", "np.digitize")
+    else:
+        assert verdict(LabelDtype, observation) is None
+
+
 @pytest.mark.parametrize(("name", "words"), [
     ("ce_n1", "squeeze"), ("ce_lm", "transpose"), ("ce_batch", "number of rows"), ("bce_shape", "same shape"), ("bcep_shape", "same shape"),
     ("mse_shape", "same shape"), ("tf_keras_cat_int", "sparse"), ("keras_cat_int", "sparse"), ("tf_keras_sparse_onehot", "one-hot"),
