@@ -232,8 +232,7 @@ class LabelDtype(Check):
                        remedy="Numbers want a regression: `Dense(1)` without an activation and `loss=\"mse\"`. Classes want ids: cut the "
                               "numbers into ranges yourself, `np.digitize(y, edges)`, with one output unit for each.",
                        site=call.site or reading.place(seen, "loss", "compile", "fit"),
-                       evidence=[f"target {call.target.dtype}{list(call.target.shape)}: from {low:.3g} to {high:.3g}, mean "
-                                 f"{call.target.mean or 0.0:.3g}"])
+                       evidence=[f"target {call.target.dtype}{list(call.target.shape)}: mean {call.target.mean or 0.0:.3g}"])
 
     @staticmethod
     def _got(error: ExceptionFacts, patterns: tuple[str, ...]) -> str:

@@ -96,6 +96,18 @@ def test_a_step_that_does_not_say_that_it_trains(tmp_path: Path, name: str, loop
         assert seen.sites["untold"].source == "scores = model(xb)"
 
 
+@pytest.mark.parametrize(("name", "optimizer"), [("tf_keras", "legacy.Adam"), ("tf_keras", "Adam"), ("keras", "Adam")])
+@pytest.mark.parametrize(("length", "fault"), [(8, True), (200, False)])
+def test_a_schedule_that_uses_up_the_rate(tmp_path: Path, name: str, optimizer: str, length: int, *, fault: bool) -> None:
+    made = (HEAD + MODEL + STEP).replace("model(xb", "self(xb").replace("OPTIMIZER", f"{optimizer}(learning_rate=PolynomialDecay)")
+    made = made.replace("PolynomialDecay", f"keras.optimizers.schedules.PolynomialDecay(0.01, {length}, 0.0)").replace("NAME", name)
+    seen = watch(tmp_path, made, steps=60)
+    assert seen.optimizer is not None
+    assert seen.optimizer.scheduled
+    assert seen.optimizer.learning_rate == pytest.approx(0.01)
+    assert (found(seen) == ["S402"]) is fault, found(seen)
+
+
 @pytest.mark.parametrize("loss", [
     "loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=yb, logits=scores))",
     "loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(yb, scores)) / 32.0",

@@ -183,8 +183,9 @@ class Compiles:
 
 
 def schedule_of(optimizer: Any) -> Any:
-    """The schedule of an optimizer's rate, None where it is a number."""
+    """The schedule of an optimizer's rate, None where it is a number. Optimizers of the older kind have it under the rate's own name."""
     given = getattr(optimizer, "_learning_rate", None)
+    given = getattr(optimizer, "learning_rate", None) if given is None else given
     return given if callable(given) and hasattr(given, "get_config") else None
 
 
