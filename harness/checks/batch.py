@@ -8,9 +8,12 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BatchFacts, ExceptionFacts, Observation, UnmaskedFacts
+from harness.checks.data_facts import BatchFacts
+from harness.checks.model_facts import UnmaskedFacts
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import PaddingFacts
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import ExceptionFacts
 
 _EXPECTED = r"expected sequence of length (?P<a>\d+) at dim \d+ \(got (?P<b>\d+)\)"
 _UNABLE = (r"Unable to create tensor, you should probably activate truncation and/or padding"

@@ -8,7 +8,9 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, LoaderFacts, Observation
+from harness.checks.data_facts import LoaderFacts
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 _SPECIFY = (r"You have to specify either (?P<wanted>input_ids) or inputs_embeds",
             r"You must specify exactly one of (?P<wanted>input_ids) or inputs_embeds",

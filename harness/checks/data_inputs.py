@@ -9,8 +9,9 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_facts import BatchFacts
 from harness.checks.data_labels import counts_of, entropy
-from harness.checks.observation import BatchFacts, Observation
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import TensorFacts
 

@@ -10,8 +10,10 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import pairing, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import LoaderFacts, LossCall, Observation
+from harness.checks.loss_facts import LossCall
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 

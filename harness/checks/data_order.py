@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import LoaderFacts, Observation
+from harness.checks.data_facts import LoaderFacts
+from harness.checks.observation import Observation
 
 # An evaluation with so many rows, and such a share of them, of classes that so many training rows do not have, is no chance.
 _MANY, _FEW, _LARGE = 200, 20, 0.3

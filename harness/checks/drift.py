@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, Observation
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 _ARGUMENT = (
     r"(?P<callee>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'",

@@ -8,8 +8,10 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BatchFacts, ExceptionFacts, Observation
+from harness.checks.data_facts import BatchFacts
+from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site, TensorFacts
+from harness.checks.training_facts import ExceptionFacts
 
 _SIZES = (r"size of tensor a \((?P<length>\d+)\) must match the size of tensor b \((?P<table>\d+)\)",
           r"expanded size of the tensor \((?P<length>\d+)\) must match the existing size \((?P<table>\d+)\)",

@@ -8,7 +8,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, Observation
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 _TORCH_SHAPES = (
     r"mat1 and mat2 shapes cannot be multiplied \((?P<rows>\d+)x(?P<got>\d+) and (?P<wants>\d+)x(?P<out>\d+)\)",

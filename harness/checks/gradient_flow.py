@@ -10,7 +10,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import Observation, ParameterFacts
+from harness.checks.model_facts import ParameterFacts
+from harness.checks.observation import Observation
 
 _CAUSES = ("L201", "L202", "L203", "L205", "L206", "L208", "L210", "G301", "G302", "G303", "G304")
 _FADE = 1e-4

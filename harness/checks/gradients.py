@@ -8,7 +8,9 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, Observation, ParameterFacts
+from harness.checks.model_facts import ParameterFacts
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 _NO_KERAS_GRADIENTS = r"No gradients provided for any variable"
 _NO_TARGET = r"Target data is missing\. Your model was compiled with loss"

@@ -9,7 +9,8 @@ from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.drift import table
-from harness.checks.observation import ExceptionFacts, Observation
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 _DOING: dict[str, str] = {
     "setup": "the script was being set up: imports, models, arguments", "data": "the data was being read or tokenized",

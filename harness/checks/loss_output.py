@@ -7,7 +7,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import LossCall, Observation
+from harness.checks.loss_facts import LossCall
+from harness.checks.observation import Observation
 from harness.checks.tensor_facts import TensorFacts
 
 _SLACK = 1e-3

@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, LossCall, Observation
+from harness.checks.loss_facts import LossCall
+from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import ExceptionFacts
 
 # Interpolated and smoothed masks may stick out a little.
 _ROUNDED = 0.05

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import BadBirth, LossCall, Observation
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import BadBirth
+from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
 _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}

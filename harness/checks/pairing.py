@@ -6,7 +6,8 @@ import math
 
 from harness.checks import reading
 from harness.checks.base import Finding
-from harness.checks.observation import ApartFacts, CollationFacts, Observation
+from harness.checks.data_facts import ApartFacts, CollationFacts
+from harness.checks.observation import Observation
 
 _ASTRAY = 0.2
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.checks import reading
-from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, Observation
+from harness.checks.data_facts import BatchFacts, LoaderFacts
+from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import ExceptionFacts
 
 LABELS = ("labels", "label", "label_ids", "target", "targets", "y", "class", "sentiment", "category", "gold", "score", "tags", "ner_tags")
 # What a model of the transformers library calls its main input, by modality.

@@ -8,9 +8,11 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.checks.observation import ExceptionFacts, LossCall, Observation, StepFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import ExceptionFacts, StepFacts
 
 # A device that works behind Python's back reports an error at whatever line happens to wait for it.
 ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)

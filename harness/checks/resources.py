@@ -8,7 +8,8 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import ExceptionFacts, Observation
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 _TRACES = 8
 _EVALUATIONS = 20

@@ -9,10 +9,10 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, schedules
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import Observation, StepFacts
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import LaterFacts
+from harness.checks.training_facts import LaterFacts, StepFacts
 
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "G301", "G302", "G303", "G304", "G305", "G306",

@@ -1,8 +1,11 @@
-"""What a script does with gradients by itself, and trainings after the first; part of an `Observation`."""
+"""A training's steps, its memory and its end; what a script does with gradients by itself, and trainings after the first."""
 
 from __future__ import annotations
 
-from harness.checks.tensor_facts import Facts, Site
+from typing import Any, Literal
+
+from harness.catalog.schema import Stage
+from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 
 class BufferFacts(Facts):
@@ -28,3 +31,67 @@ class LaterFacts(Facts):
     left: list[str]
     thawed: bool = False
     site: Site | None = None
+
+
+class StepFacts(Facts):
+    """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
+    gradients that were there before the
+    first of those backward passes (0 after `zero_grad`; None: not measured). `gradient_norm`: before the step, after clipping."""
+
+    step: int
+    loss: float | None = None
+    backwards: int | None = None
+    gradients_before: float | None = None
+    gradient_norm: float | None = None
+    update_ratio: float | None = None
+    learning_rate: float | None = None
+    seconds: float | None = None
+    labels: list[Any] | None = None
+
+
+class ExceptionFacts(Facts):
+    """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first.
+
+    `called_with`: names that a loading call was given, read off its frames (`pretrained_model_name_or_path`, `path`, ...). `accepts`: the
+    parameters of the function that refused an argument, where it could be found, and `refuser`: where the script defines it. `owner`:
+    the class (with its module) whose object lacks an attribute, unless it makes attributes up as they are asked for; `close_names`: what
+    it has that is spelt alike. `shadow`: path of a file of the user's own that was imported in place of a library. `module`: the innermost
+    module of the model that it came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
+    """
+
+    type: str
+    bases: list[str] = []
+    message: str = ""
+    stage: Stage = "setup"
+    site: Site | None = None
+    frames: list[tuple[str, int, str]] = []
+    called_with: dict[str, str] = {}
+    accepts: list[str] = []
+    refuser: Site | None = None
+    owner: str = ""
+    close_names: list[str] = []
+    shadow: str = ""
+    during: Literal["script", "probe"] = "script"
+    cpu_rerun: dict[str, Any] | None = None
+    module: str = ""
+    module_inputs: list[TensorFacts] = []
+
+
+class MemoryFacts(Facts):
+    """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
+    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `evaluations_kept`: after how
+    many different steps a loss was computed with a graph, followed by no backward pass, and is held at the end; of `evaluations` such
+    steps whose losses outlived the next backward pass. `traces`: how many graphs
+    TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ."""
+
+    peak: int | None = None
+    budget: int | None = None
+    requested: int | None = None
+    growth_per_step: float | None = None
+    graph_grows: bool | None = None
+    losses_kept: int | None = None
+    evaluations_kept: int = 0
+    evaluations: int = 0
+    traced_calls: int = 0
+    traces: int = 0
+    weights: int | None = None

@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.observation import (
-    BatchFacts,
-    ExceptionFacts,
-    LossCall,
-    ModelFacts,
-    Observation,
-    OptimizerFacts,
-    ParameterFacts,
-    StepFacts,
-)
+from harness.checks.data_facts import BatchFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import ModelFacts, OptimizerFacts, ParameterFacts
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
+from harness.checks.training_facts import ExceptionFacts, StepFacts
 
 # Recorded with torch 2.13, tensorflow 2.21, tf_keras 2.21, keras 3.15, scikit-learn 1.9, numpy 2.4, evaluate 0.4.6 (CPU): frames are cut to
 # the last six, long messages to their ends.

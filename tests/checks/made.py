@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks import base
+from harness.checks.data_facts import BatchFacts, LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, LossCall, ModelFacts, Observation, StepFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import ModelFacts
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site, TensorFacts
+from harness.checks.training_facts import ExceptionFacts, StepFacts
 
 SITE = Site(file="/home/user/train.py", line=30, source="trainer.train()")
 

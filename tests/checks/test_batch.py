@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import LossCall, Observation, UnmaskedFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import UnmaskedFacts
+from harness.checks.observation import Observation
 from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import error, finding, healthy, judge
 

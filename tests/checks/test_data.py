@@ -6,8 +6,11 @@ import math
 
 import pytest
 
+from harness.checks.data_facts import ApartFacts, BatchFacts, LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import ApartFacts, BatchFacts, LoaderFacts, LossCall, ModelFacts, Observation, OptimizerFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import ModelFacts, OptimizerFacts
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
 from tests.checks.made import SITE, curve, error, finding, healthy, ids, judge, metric, steps, text_batch

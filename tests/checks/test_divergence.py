@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import DivergenceFacts, LossCall
+from harness.checks.loss_facts import DivergenceFacts, LossCall
 from harness.checks.tensor_facts import Site
 from tests.checks.made import finding, healthy, judge
 

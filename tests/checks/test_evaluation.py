@@ -6,9 +6,10 @@ import pytest
 
 from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
 from harness.checks.evaluation_facts import DecisionFacts, EvaluationFacts, MetricFacts
-from harness.checks.observation import ExceptionFacts, Observation
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import ExceptionFacts
 from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
 DROPOUT = model(stochastic=True)

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from harness.checks.base import all_checks, walk
-from harness.checks.observation import BadBirth, ExceptionFacts, Observation
+from harness.checks.model_facts import BadBirth
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.training_facts import ExceptionFacts
 from harness.frameworks import stages
 from tests.checks.facts import (
     ADAM,

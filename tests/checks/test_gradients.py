@@ -9,10 +9,10 @@ import pytest
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
 from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
-from harness.checks.observation import BadBirth, ExceptionFacts, MemoryFacts, OptimizerFacts, UnitFacts
+from harness.checks.model_facts import BadBirth, OptimizerFacts, UnitFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import LaterFacts
+from harness.checks.training_facts import ExceptionFacts, LaterFacts, MemoryFacts
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_SMALLER,

@@ -9,8 +9,9 @@ import pytest
 from harness.checks.loss_output import LogitsIntoProbabilityLoss, OutputFitsLoss, ProbabilitiesIntoLogitsLoss
 from harness.checks.loss_targets import LabelDtype, LabelOutsideClasses, TargetShape
 from harness.checks.loss_value import DrownedTerm, InitialLoss, NotANumber, SumInsteadOfMean
-from harness.checks.observation import BadBirth, ExceptionFacts
+from harness.checks.model_facts import BadBirth
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.training_facts import ExceptionFacts
 from tests.checks.facts import (
     FAILS_LEARNS_SMALLER,
     HERE,

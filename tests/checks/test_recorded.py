@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from harness.checks.base import walk
-from harness.checks.observation import ExceptionFacts, Observation
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
 RECORDED = Path(__file__).parent / "recorded"
 OWN = {"D101", "D102", "B101", "B103", "F101", "F102", "F103", "A701", "A702"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import BatchFacts, ExceptionFacts, LoaderFacts, MemoryFacts
+from harness.checks.data_facts import BatchFacts, LoaderFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.resources import MemoryGrows, OutOfMemory
+from harness.checks.training_facts import ExceptionFacts, MemoryFacts
 from tests.checks.facts import HERE, died, found, ids, seen, steps, verdict
 
 LOADERS = [LoaderFacts(batch_size=256)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.checks.base import walk
-from harness.checks.observation import LossCall, Observation
+from harness.checks.loss_facts import LossCall
+from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.diagnosis.record import conclude

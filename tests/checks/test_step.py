@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.base import Finding
-from harness.checks.observation import ExceptionFacts, Observation, OptimizerFacts
+from harness.checks.model_facts import OptimizerFacts
+from harness.checks.observation import Observation
 from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import BufferFacts
+from harness.checks.training_facts import BufferFacts, ExceptionFacts
 from tests.checks.facts import (
     ADAM,
     FAILS_LEARNS_LARGER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.observation import ParameterFacts
+from harness.checks.model_facts import ParameterFacts
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.reading import failed
 from tests.checks.made import curve, healthy, judge, steps

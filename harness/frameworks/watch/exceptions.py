@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.checks.observation import ExceptionFacts
 from harness.checks.tensor_facts import Site, TensorFacts
+from harness.checks.training_facts import ExceptionFacts
 from harness.frameworks import stages
 from harness.frameworks.watch import shadows
 from harness.frameworks.watch.sites import Sites, site

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Generic, TypeVar
 
 from harness.checks import reading
-from harness.checks.observation import UnitFacts
+from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.session import Clock

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from harness.checks.observation import UnitFacts
+from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import PaddingFacts, ProbeFacts
 from harness.frameworks.watch import keras_gradients, neighbours, scales
 from harness.frameworks.watch.carry import Portion
@@ -23,7 +23,7 @@ from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patch
 from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
-    from harness.checks.observation import LossCall
+    from harness.checks.loss_facts import LossCall
 
 _ROUNDING = 1e-6
 _NEGLIGIBLE = ("sigmoid", "tanh", "relu")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import BadBirth, LossCall
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import BadBirth
 from harness.frameworks.watch import keras_gradients, tensors
 from harness.frameworks.watch.keras_state import Frozen
 from harness.frameworks.watch.keras_trace import Stop, numpy_of, patched, recording

@@ -7,7 +7,8 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LossCall, OptimizerFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import OptimizerFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch.sites import Place, keywords, site
 

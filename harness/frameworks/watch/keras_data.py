@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import ApartFacts, BatchFacts, LoaderFacts
+from harness.checks.data_facts import ApartFacts, BatchFacts, LoaderFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch import tensors, torch_batches
 from harness.frameworks.watch.keras_trace import numpy_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.observation import DivergenceFacts
+from harness.checks.loss_facts import DivergenceFacts
 from harness.frameworks.watch.sites import Place
 
 _SAME, _LEAST = 1e-3, 4

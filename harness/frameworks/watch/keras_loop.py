@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import LossCall, StepFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import LossCall, ModelFacts, ParameterFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import ModelFacts, ParameterFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import keras_hidden, written
 from harness.frameworks.watch.keras_trace import numpy_of

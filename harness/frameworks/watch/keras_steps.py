@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import LossCall, StepFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, keras_gradients, tensors
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of

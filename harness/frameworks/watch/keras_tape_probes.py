@@ -10,7 +10,7 @@ from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_tape import Recipe, Taken, TapeBackend, TapeReplay
 
 if TYPE_CHECKING:
-    from harness.checks.observation import LossCall
+    from harness.checks.loss_facts import LossCall
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import UnitFacts
+from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.frameworks.watch import neighbours, scales, tensors, torch_inside, torch_rows, torch_tape, torch_units
 from harness.frameworks.watch.carry import Portion

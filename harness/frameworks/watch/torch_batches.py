@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import BatchFacts
+from harness.checks.data_facts import BatchFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch import tensors, written
 from harness.frameworks.watch.sites import site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import BadBirth
+from harness.checks.model_facts import BadBirth
 from harness.checks.tensor_facts import CutFacts
 from harness.frameworks.watch import tensors, torch_batches, torch_tape, trees
 from harness.frameworks.watch.sites import Place, site

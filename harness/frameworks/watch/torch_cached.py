@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import ApartFacts
+from harness.checks.data_facts import ApartFacts
 from harness.frameworks.watch import tensors, trees
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import CollationFacts
+from harness.checks.data_facts import CollationFacts
 from harness.frameworks.watch import tensors, torch_batches
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.observation import LoaderFacts
+from harness.checks.data_facts import LoaderFacts
 from harness.frameworks.watch import tensors, torch_batches, torch_datasets, trees, written
 from harness.frameworks.watch.sites import Place, site
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from harness.checks.observation import LoaderFacts
+from harness.checks.data_facts import LoaderFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.torch_batches import LABELS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import DivergenceFacts
+from harness.checks.loss_facts import DivergenceFacts
 from harness.frameworks.watch import tensors, torch_graph, trees
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import LossCall, ModelFacts
+from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import ModelFacts
 from harness.frameworks.watch import tensors, torch_graph
 from harness.frameworks.watch.sites import Place, site
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import UnmaskedFacts
+from harness.checks.model_facts import UnmaskedFacts
 from harness.frameworks.watch import tensors, torch_batches
 
 if TYPE_CHECKING:

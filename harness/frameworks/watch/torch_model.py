@@ -10,7 +10,7 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import ModelFacts, ParameterFacts
+from harness.checks.model_facts import ModelFacts, ParameterFacts
 from harness.frameworks.watch import tensors, torch_graph, written
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_loss import task_of

@@ -6,7 +6,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import ApartFacts
+from harness.checks.data_facts import ApartFacts
 from harness.frameworks.watch import tensors, trees
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import RestoreFacts
+from harness.checks.model_facts import RestoreFacts
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.observation import OptimizerFacts, StepFacts
+from harness.checks.model_facts import OptimizerFacts
+from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:

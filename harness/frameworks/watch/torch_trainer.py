@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
-from harness.checks.observation import LoaderFacts
 from harness.frameworks.watch import torch_datasets
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_evaluation import numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.checks.observation import UnitFacts
+from harness.checks.model_facts import UnitFacts
 from harness.frameworks.watch.torch_inside import inside, name_of
 from harness.frameworks.watch.torch_tape import Replay
 

@@ -1,0 +1,82 @@
+"""What a script's data looked like: batches, loaders, collators, and sources that come apart."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from harness.checks.tensor_facts import Facts, Site, TensorFacts
+
+
+class BatchFacts(Facts):
+    """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
+
+    `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked
+    out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
+    labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are.
+    """
+
+    columns: dict[str, TensorFacts] = {}
+    labels: list[Any] | None = None
+    texts: list[str] = []
+    has_padding: bool | None = None
+    has_attention_mask: bool | None = None
+    padding_masked: bool | None = None
+    unknown_share: float | None = None
+    longest: int | None = None
+    inputs_key: str | None = None
+    label_positions: int = 0
+    one_label: int | None = None
+
+
+class ApartFacts(Facts):
+    """Inputs and targets that come from two sources: in `same` of `steps` steps these delivered the same rows.
+
+    `answered`: the targets are answers that a model gave before; of `rows` of them, `same_rows` stand beside the input they were given for.
+    `example`: numbers of the first rows of a step, in each source; `inputs`, `targets`: where the sources are made.
+    """
+
+    steps: int = 0
+    same: int = 0
+    answered: bool = False
+    rows: int = 0
+    same_rows: int = 0
+    example: tuple[list[int], list[int]] | None = None
+    inputs: Site | None = None
+    targets: Site | None = None
+
+
+class CollationFacts(Facts):
+    """Rows before and after a collator, compared by their numbers. Of `rows`, so many stand beside a label that is not theirs (`astray`);
+    of these so many hold what belongs to several rows (`scattered`).
+    """
+
+    rows: int = 0
+    astray: int = 0
+    scattered: int = 0
+
+
+class LoaderFacts(Facts):
+    """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
+
+    `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
+    came, that have the same label, measured over `ordered_rows` rows. `columns`: of the dataset underneath;
+    `dropped_columns`: those that the framework removes.
+    """
+
+    role: Literal["train", "eval"] = "train"
+    kind: str = ""
+    dataset_kind: str = ""
+    batch_size: int | None = None
+    batches: int | None = None
+    rows: int | None = None
+    shuffled: bool | None = None
+    collator: str | None = None
+    columns: list[str] = []
+    dropped_columns: list[str] = []
+    label_column: str | None = None
+    label_names: list[str] = []
+    label_counts: dict[str, int] = {}
+    label_runs: float | None = None
+    ordered_rows: int | None = None
+    site: Site | None = None
+    same_as_train: bool | None = None

@@ -1,0 +1,53 @@
+"""What a script's losses were given, and what they said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.checks.tensor_facts import Facts, Site, TensorFacts
+
+
+class LossCall(Facts):
+    """One call of a loss function during training.
+
+    `name` is normalised: cross_entropy, nll, bce, bce_with_logits, mse, l1, hinge, kl, sparse_categorical, categorical, model (the
+    model's own) or other.
+    `from_logits` as given or by default (Keras). `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the
+    output of a softmax/sigmoid.
+    `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
+    output and target to as many axes before it calls a function that was given as a loss.
+    """
+
+    name: str
+    inputs: TensorFacts | None = None
+    target: TensorFacts | None = None
+    value: float | None = None
+    reduction: str | None = None
+    from_logits: bool | None = None
+    by_name: bool = False
+    softmaxed_in_model: bool | None = None
+    weighted: bool = False
+    lined_up: bool = False
+    smoothing: float = 0.0
+    ignore_index: int | None = None
+    row_losses: list[float] = []
+    row_labels: list[Any] = []
+    site: Site | None = None
+    step: int = 0
+
+
+class DivergenceFacts(Facts):
+    """A step of a variational autoencoder.
+
+    `weight`: how much a latent number weighs beside a reconstructed one, 1 in the evidence lower bound; `value` of the divergence as it
+    enters the loss; `reconstruction`: the loss of that term, `constant`: of the best answer that is the same for every row; `rows` of the
+    batch, `numbers` a row.
+    """
+
+    step: int
+    weight: float
+    value: float
+    reconstruction: float
+    constant: float
+    rows: int = 0
+    numbers: int = 0

@@ -1,0 +1,133 @@
+"""The model that is trained, its weights, its units, its optimizer, and where its first bad number was born."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from harness.checks.tensor_facts import Facts, Site, TensorFacts
+
+
+class RestoreFacts(Facts):
+    """A `load_state_dict` that put nothing back: of the `weights` of a model none was among the names that were `given` (`nothing`), or
+    what was given are the model's own tensors, which have moved since they were taken at `site` (`itself`)."""
+
+    how: Literal["nothing", "itself"]
+    weights: int = 0
+    given: list[str] = []
+    wanted: list[str] = []
+    site: Site | None = None
+
+
+class ParameterFacts(Facts):
+    """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
+
+    `group`: number of its parameter group in the optimizer. `update_ratio`: norm of the first step's change / norm of the weight before.
+    `used`: its module's forward ran in the training forward; `recorded`: with gradients on.
+    """
+
+    name: str
+    size: int
+    trainable: bool = True
+    in_optimizer: bool | None = None
+    group: int | None = None
+    gradient_norm: float | None = None
+    update_ratio: float | None = None
+    moved: bool | None = None
+    used: bool | None = None
+    recorded: bool | None = None
+    bad: bool = False
+
+
+class UnitFacts(Facts):
+    """Activation of one nonlinearity over a batch: share of units that are zero (or saturated) for every row."""
+
+    module: str
+    kind: str
+    dead_share: float
+
+
+class UnmaskedFacts(Facts):
+    """A model of class `kind` which is given token ids and no attention mask (a pretrained one inside the script's own, or one that
+    generates): in how many `batches`, how many of these `padded`, and the largest `share` of padding in one of them.
+    `covered`: a mask is given, and is 1 at every position, the padding too."""
+
+    kind: str
+    batches: int = 0
+    padded: int = 0
+    share: float = 0.0
+    covered: bool = False
+    site: Site | None = None
+
+
+class BadBirth(Facts):
+    """Where the first NaN or infinity came into being: finite in, not finite out."""
+
+    step: int
+    what: Literal["input", "activation", "loss", "gradient", "weight"]
+    name: str
+    rows: list[int] = []
+    row_labels: list[Any] = []
+    finite_row_labels: list[Any] = []
+    site: Site | None = None
+
+
+class ModelFacts(Facts):
+    """The model that is trained. `pretrained`: weights were loaded rather than drawn. `fresh_head`: its output layer was drawn anew.
+
+    `unregistered`: tensors that require a gradient, took part in the forward pass, and are no parameters of the model.
+    `output`: what the training forward gave (logits where it could be told); `training_mode`: at training steps,
+    `evaluation_mode_training`: share of evaluation
+    forwards that ran in training mode; `displacement`: how far the watched steps moved the weights: norm of the change / norm before, the
+    median over the weight matrices; `stochastic`: it has active dropout or batch normalisation.
+    """
+
+    kind: str = ""
+    num_labels: int | None = None
+    problem_type: str | None = None
+    vocabulary: int | None = None
+    positions: int | None = None
+    parameters: list[ParameterFacts] = []
+    unregistered: list[str] = []
+    pretrained: bool | None = None
+    fresh_head: bool | None = None
+    accepts: list[str] = []
+    output: TensorFacts | None = None
+    final_activation: str | None = None
+    final_units: int | None = None
+    stochastic: bool = False
+    has_batch_norm: bool = False
+    tied: bool = False
+    displacement: float | None = None
+    training_mode: bool | None = None
+    units: list[UnitFacts] = []
+    site: Site | None = None
+
+
+class OptimizerFacts(Facts):
+    """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds
+    that are the
+    model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a
+    schedule was seen to change it; `planned_steps`: of the whole training, as the schedule was told, and `planned_peak`: the largest factor
+    that it gives in that time. Where all steps have been taken at a small part of `asked_rate`: in the `taken` steps the schedule made
+    `schedule_steps` of its own, and needs `climb` more to give half of that rate (at most 2000 were followed, at `climb_peak` at most).
+    """
+
+    kind: str = ""
+    learning_rate: float | None = None
+    learning_rates: list[float] = []
+    momentum: float | None = None
+    weight_decay: float | None = None
+    by_name: bool = False
+    rate_given: bool | None = None
+    held: int | None = None
+    foreign: int | None = None
+    scheduled: bool | None = None
+    planned_steps: int | None = None
+    planned_peak: float | None = None
+    asked_rate: float | None = None
+    taken: int | None = None
+    schedule_steps: int | None = None
+    climb: int | None = None
+    climb_peak: float | None = None
+    clipping: float | None = None
+    site: Site | None = None
