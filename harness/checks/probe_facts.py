@@ -65,6 +65,22 @@ class CarryFacts(Facts):
     held_majority: float = 1.0
 
 
+class ShiftFacts(Facts):
+    """A loss over the tokens of sequences: the target of a position is the input token `offset` places on, for this `share` of the
+    positions of `rows` sequences of `length` tokens.
+
+    `causal`: the answers to the first half stay as they are when later tokens are exchanged between rows. `by_token`: everything inside the
+    model is kept token by token, so that no summary of a whole row (as an autoencoder makes it) can be what an answer owes to later ones.
+    """
+
+    offset: int
+    share: float
+    rows: int
+    length: int
+    causal: bool | None = None
+    by_token: bool = False
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -107,6 +123,7 @@ class ProbeFacts(Facts):
     carry: CarryFacts | None = None
     rows: RowFacts | None = None
     padding: PaddingFacts | None = None
+    shift: ShiftFacts | None = None
     skipped: dict[str, str] = {}
     overfit_rows: int = 0
     evaluation_values: dict[str, float] = {}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from harness.checks.model_facts import UnitFacts
-from harness.checks.probe_facts import PaddingFacts, ProbeFacts
-from harness.frameworks.watch import keras_gradients, neighbours, scales
+from harness.checks.probe_facts import PaddingFacts, ProbeFacts, ShiftFacts
+from harness.frameworks.watch import keras_gradients, neighbours, scales, shifts
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_classes import classes_of
@@ -128,6 +128,7 @@ class KerasBackend(Backend[Step]):
             facts.input_matters = self._matters_in_training(step)
         if facts.input_matters is not None:
             self._neighbours(step, facts, plain, rolled)
+            facts.shift = self._shift(step)
         self._start.put()
 
     def input_matters(self, step: Step, change: Change | None = None) -> bool | None:
@@ -191,6 +192,42 @@ class KerasBackend(Backend[Step]):
         if len(distances) == 2 and distances[0] is not None and distances[1] is not None:
             facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
                                          spread_in_front=distances[1])
+
+    def _shift(self, step: Step) -> ShiftFacts | None:
+        """Where the targets of a language model stand beside its inputs, and whether it looks ahead."""
+        losses = self._try(step.data)[1]
+        true = numpy_of(losses[-1].true) if len(losses) == 1 else None
+        given = [numpy_of(part) for part in _inputs(step.data) if part.dtype.is_integer]
+        if not isinstance(true, np.ndarray) or self._name != "sparse_categorical" or not given or not np.array_equal(true, np.round(true)):
+            return None
+
+        def outputs(exchange: shifts.Exchange | None) -> list[Any]:
+            found = self._predictions(step.data if exchange is None else _changed(step.data, lambda part: _exchanged(part, exchange)))
+            return [found] if isinstance(found, np.ndarray) else []
+
+        return shifts.measure(given, true.astype(np.int64), outputs, (-100,), lambda rows, length: self._by_token(step, rows, length))
+
+    def _by_token(self, step: Step, rows: int, length: int) -> bool:
+        """Whether no layer makes one vector of a whole row of so many tokens, and no recurrent layer reads in one direction only."""
+        layers = list(self._model._flatten_layers())
+        both = [layer for layer in layers if type(layer).__name__ == "Bidirectional"]
+        inner = {id(part) for layer in both for part in (layer.forward_layer, layer.backward_layer)}
+        if any(_recurrent(layer) and id(layer) not in inner for layer in layers if not any(layer is outer for outer in both)):
+            return False
+        whole: list[Any] = []
+
+        def look(original: Any) -> Any:
+            def wrapped(layer: Any, *args: Any, **kwargs: Any) -> Any:
+                output = original(layer, *args, **kwargs)
+                if id(layer) not in inner and shifts.of_a_row(tuple(getattr(output, "shape", ())), rows, length):
+                    whole.append(layer)
+                return output
+
+            return wrapped
+
+        with patched(self._keras.layers.Layer, "__call__", look):
+            self._try(step.data)
+        return not whole
 
     def _predictions(self, data: Any, *, evaluating: bool = True) -> Any:
         """What the losses of a batch were given as predictions, `float[rows, ...]`."""
@@ -296,6 +333,13 @@ def _taken(part: Any, rows: int, order: list[int]) -> Any:
     import tensorflow as tf
 
     return tf.gather(part, order) if len(part.shape) and part.shape[0] == rows else part
+
+
+def _exchanged(part: Any, exchange: shifts.Exchange) -> Any:
+    import tensorflow as tf
+
+    same = part.dtype.is_integer and tuple(part.shape) == exchange[0].shape and np.array_equal(numpy_of(part), exchange[0])
+    return tf.constant(exchange[1], part.dtype) if same else part
 
 
 def _in_front(part: Any, shape: tuple[int, ...], order: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.model_facts import UnitFacts
-from harness.checks.probe_facts import ProbeFacts
-from harness.frameworks.watch import neighbours, scales, tensors, torch_inside, torch_rows, torch_tape, torch_units
+from harness.checks.probe_facts import ProbeFacts, ShiftFacts
+from harness.frameworks.watch import neighbours, scales, shifts, tensors, torch_inside, torch_rows, torch_tape, torch_units
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.sites import Place, Sites
@@ -207,6 +207,30 @@ class TorchBackend(Backend[Step]):
                 facts.rows = torch_rows.influence(replay, outputs, delivered)
             if facts.rows is not None and neighbours.suspect(facts.rows):
                 torch_rows.mixing(self._torch, replay, sites, facts.rows, built)
+
+    def shift(self, replay: Replay, ignored: int) -> ShiftFacts | None:
+        """Where the targets of a language model stand beside its inputs, and whether it looks ahead; asked of slightly shaken weights."""
+        target = tensors.array(replay.target) if replay.loss_name in ("cross_entropy", "nll") and replay.target is not None else None
+        if target is None:
+            return None
+        given = [array for tensor in replay.inputs() if not tensor.is_floating_point() and (array := tensors.array(tensor)) is not None]
+        self._start.put()
+        self._shake(self._start.weights, 0.1)
+        with self._evaluating():
+            found = shifts.measure(given, target, lambda change: self._arrays(replay, change), (ignored, -100),
+                                   lambda rows, length: torch_rows.by_token(self._torch, replay, rows, length))
+        self._start.put()
+        return found
+
+    def _arrays(self, replay: Replay, exchange: shifts.Exchange | None) -> list[Any]:
+        """The outputs as arrays, where some ids are exchanged for others."""
+        def change(tensor: Any) -> Any:
+            if exchange is None or tensor.is_floating_point() or tuple(tensor.shape) != exchange[0].shape:
+                return tensor
+            same = np.array_equal(tensor.cpu().numpy(), exchange[0])
+            return self._torch.from_numpy(exchange[1].copy()).to(tensor.device, tensor.dtype) if same else tensor
+
+        return [array for tensor in self._outputs(replay, change) if (array := tensors.array(tensor)) is not None]
 
     def lost(self, replay: Replay, sites: Sites) -> tuple[Place | None, str] | None:
         """Where the last trace of the input is lost on its way to the output, and in which operation."""

@@ -117,6 +117,9 @@ class Probes(Rounds[Step]):
         delivered = loader.facts.batch_size if loader is not None else None
         self._watch.session.safely("rows of a batch", backend.neighbours, replay, self._watch.session.sites, self.facts, delivered,
                                    self._watch.calls.place_of)
+        call = next(iter(self._watch.seen.loss_calls), None)
+        ignored = call.ignore_index if call is not None and call.ignore_index is not None else -100
+        self.facts.shift = self._watch.session.safely("targets beside inputs", backend.shift, replay, ignored)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = self._watch.models.frozen_head()

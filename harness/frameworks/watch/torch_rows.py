@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.probe_facts import PaddingFacts, RowFacts
-from harness.frameworks.watch import neighbours, tensors, torch_inside, torch_tape
+from harness.frameworks.watch import neighbours, shifts, tensors, torch_inside, torch_tape
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
@@ -142,6 +142,29 @@ def _keeps(torch: Any, first: Any, second: Any, rows: int, kept: int) -> bool | 
             if torch.allclose(a, b, rtol=_ALIKE, atol=_ALIKE * (float(first.abs().max()) or 1.0)):
                 return True
     return False if axes else None
+
+
+def by_token(torch: Any, replay: Replay, rows: int, length: int) -> bool:
+    """Whether no module makes one vector of a whole row of so many tokens, and no recurrent layer reads in one direction only."""
+    modules = [inner for module in replay.modules for inner in module.modules()]
+    recurrent = [inner for inner in modules if isinstance(inner, torch.nn.RNNBase | torch.nn.RNNCellBase)]
+    if not all(getattr(inner, "bidirectional", False) for inner in recurrent):
+        return False
+    whole: list[Any] = []
+
+    def look(_module: Any, _args: Any, output: Any) -> None:
+        parts = output if isinstance(output, tuple) else (output,)
+        whole.extend(part for part in parts if torch.is_tensor(part) and part.is_floating_point()
+                     and shifts.of_a_row(part.shape, rows, length))
+
+    hooks = [inner.register_forward_hook(look) for inner in modules
+             if not any(True for _ in inner.children()) and not any(inner is layer for layer in recurrent)]
+    try:
+        replay.run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return not whole
 
 
 def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> PaddingFacts | None:

@@ -1,0 +1,68 @@
+"""What a language model is asked for at each position: the next token, and that one unseen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+from harness.checks.probe_facts import ShiftFacts
+
+
+class NextToken(Check):
+    """A language model is asked for the wrong token, or sees the one that it is asked for.
+
+    Position t of a causal model answers with token t + 1. Labels that are shifted by hand for a model that shifts them itself ask for token
+    t + 2; labels that nobody shifts ask for the token that was given, and copying it is enough; without a causal mask the answer stands in
+    the input. Sources: Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training"; Transformers docs, Causal
+    language modeling ("the labels are shifted inside the model").
+    """
+
+    code: ClassVar[str] = "L211"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("F102", "L201", "L203")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from targets held beside the ids that the model was given, and from the probe that exchanges later ids."""
+        shift = seen.probes.shift
+        if shift is None:
+            raise NotJudged("the targets are not the tokens that the model is given")
+        if seen.loss_terms:
+            raise NotJudged("the loss has several terms, each of which may ask for another token")
+        if reading.several_models(seen):
+            raise NotJudged("more than one model is trained")
+        own = any(call.name == "model" for call in seen.loss_calls) or seen.trainer is not None
+        if shift.offset > 1:
+            message = (f"Each position is asked for the token {shift.offset} places on, not for the next one: the labels are shifted more "
+                       "than once.")
+            remedy = ("Give the model the ids themselves, `labels=input_ids.clone()` (with -100 at the padding): it shifts them itself."
+                      if own else "Shift once: `model(ids[:, :-1])` against `ids[:, 1:]`.")
+            return self._finding(seen, shift, message, remedy)
+        if shift.offset == 0 and shift.causal:
+            message = ("Each position is asked for the very token that it is given: copying it is enough, and nothing is learnt about what "
+                       "comes next.")
+            remedy = ("Shift the targets by one: `x, y = ids[:, :-1], ids[:, 1:]`." if seen.framework in reading.KERAS else
+                      "Shift the targets by one: `logits = model(ids[:, :-1])` against `ids[:, 1:]`.")
+            return self._finding(seen, shift, message, remedy)
+        if shift.offset == 1 and shift.causal is False and shift.by_token:
+            message = "The model sees the token that it is asked for: what it answers at a position changes with the tokens behind it."
+            remedy = (("Hide what comes later: `use_causal_mask=True` in every call of a `MultiHeadAttention`, no `Bidirectional` layer, "
+                       "convolutions with `padding=\"causal\"`.") if seen.framework in reading.KERAS else
+                      "Hide what comes later: `mask=nn.Transformer.generate_square_subsequent_mask(length), is_causal=True` for an encoder "
+                      "of torch, `is_decoder=True` in a configuration of transformers, no bidirectional layer, convolutions that are "
+                      "padded on the left only.")
+            return self._finding(seen, shift, message, remedy, ahead=True)
+        return None
+
+    @staticmethod
+    def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False) -> Finding:
+        evidence = [(f"targets that are the input token {shift.offset} places on: {100 * shift.share:.0f} % of those of a batch of "
+                     f"{shift.rows} x {shift.length} ids")]
+        if shift.causal is not None:
+            kept = "the same" if shift.causal else "others"
+            evidence.append(f"answers in the first half, when the ids of the second half are exchanged between rows: {kept}")
+        names = ("forward", "model", "loss") if ahead else (
+            "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets", "loss", "forward")
+        return Finding(message=message, remedy=remedy, site=reading.place(seen, *names), evidence=[*evidence, *reading.own_losses(seen)])

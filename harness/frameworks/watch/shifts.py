@@ -1,0 +1,149 @@
+"""Losses over the tokens of a sequence: how far the target of each position is from the token that the model is given there, and
+whether the answer to a position owes to tokens behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.checks.probe_facts import ShiftFacts
+
+Array = np.ndarray[Any, Any]
+# Instead of the first ids the second are to be given.
+Exchange = tuple[Array, Array]
+
+_OFFSETS = (0, 1, 2, 3)
+_SHORTEST, _LEAST, _MOST = 5, 32, 1 << 25
+_AGREES, _APART = 0.98, 0.9
+_MOVED = 1e-3
+
+
+@dataclass
+class _Layout:
+    """Ids int[rows, length]; targets int[rows, width], from position `start` on. `turned`: both came with the rows second."""
+
+    ids: Array
+    targets: Array
+    turned: bool
+    start: int = 0
+
+
+def measure(given: Iterable[Array], target: Array, outputs: Callable[[Exchange | None], Sequence[Array]], ignored: Sequence[int],
+            by_token: Callable[[int, int], bool]) -> ShiftFacts | None:
+    """Where targets stand beside ids in one step; None where they are not the same tokens.
+
+    `given`: what the model is given; `outputs`: what it gives in evaluation mode, last what the loss is given; `ignored`: targets that the
+    loss leaves out; `by_token`: whether the model keeps everything token by token, for so many rows and tokens. Of several inputs that hold
+    the targets (the two sides of a copying task) the one that answers are made from in order counts.
+    """
+    if target.dtype.kind not in "iu" or target.size > _MOST:
+        return None
+    plain, found = outputs(None), []
+    if not plain or plain[-1].size > _MOST:
+        return None
+    for layout in _layouts(given, target):
+        scores = _scores(layout, plain[-1])
+        if scores is None:
+            continue
+        layout.start = _start(layout, scores, plain[:-1])
+        counted = ~np.isin(layout.targets, list(ignored))
+        shares = {offset: share for offset in _OFFSETS if (share := _share(layout, offset, counted)) is not None}
+        offset = max(shares, key=lambda key: shares[key], default=None)
+        if offset is None or shares[offset] < _AGREES or any(share > _APART for key, share in shares.items() if key != offset):
+            continue
+        rows, length = layout.ids.shape
+        read, causal = _read(layout, counted, scores, outputs)
+        if read is not False:  # labels are given to a model as well, and do not reach its scores
+            found.append(ShiftFacts(offset=offset, share=shares[offset], rows=rows, length=length, causal=causal))
+    if not found:
+        return None
+    best = next((facts for facts in found if facts.offset == 1 and facts.causal), found[0])
+    best.by_token = len(found) == 1 and by_token(best.rows, best.length)
+    return best
+
+
+def of_a_row(shape: Sequence[int | None], rows: int, length: int) -> bool:
+    """Whether a tensor of this shape, made inside a model, holds one vector for each of its rows."""
+    if len(shape) <= 2:
+        return len(shape) == 2 and shape[0] == rows
+    return rows in shape[:2] and not any(size in (length, length - 1) for size in shape)
+
+
+def _layouts(inputs: Iterable[Array], target: Array) -> Iterator[_Layout]:
+    """The ways in which ids that a model is given and targets may be the same sequences."""
+    known: list[Array] = []
+    for given in inputs:
+        if given.ndim != 2 or given.dtype.kind not in "iu" or not given.size or any(np.array_equal(given, other) for other in known):
+            continue
+        known.append(given)
+        for turned in (False, True):
+            ids = given.T if turned else given
+            rows, length = ids.shape
+            if length < _SHORTEST or target.size % rows or not _SHORTEST - 2 <= target.size // rows <= length:
+                continue
+            width = target.size // rows
+            if turned:
+                yield _Layout(ids, target.reshape(width, rows).T, turned)
+            elif target.ndim < 2 or target.shape[0] == rows:
+                yield _Layout(ids, target.reshape(rows, width), turned)
+
+
+def _scores(layout: _Layout, scores: Array) -> Array | None:
+    """Scores as float[rows, width or more, classes]; None where they are of another shape."""
+    rows, width = layout.targets.shape
+    length = layout.ids.shape[1]
+    if scores.ndim == 2 and scores.shape[0] in (rows * width, rows * length):
+        each = scores.shape[0] // rows
+        return scores.reshape(each, rows, -1).swapaxes(0, 1) if layout.turned else scores.reshape(rows, each, -1)
+    if scores.ndim != 3:
+        return None
+    axes = (1, 0) if layout.turned else (0, 1)
+    if scores.shape[axes[0]] == rows and width <= scores.shape[axes[1]] <= length:
+        return scores.swapaxes(0, 1) if layout.turned else scores
+    return scores.swapaxes(1, 2) if scores.shape[0] == rows and width <= scores.shape[2] <= length else None
+
+
+def _start(layout: _Layout, scores: Array, made: Sequence[Array]) -> int:
+    """At which position of a model's output the scores that the loss is given begin."""
+    for output in made:
+        whole = _scores(layout, output)
+        if whole is None or whole.shape[1] != layout.ids.shape[1] or whole.shape[2] != scores.shape[2]:
+            continue
+        for start in range(whole.shape[1] - scores.shape[1] + 1):
+            if np.array_equal(whole[:, start], scores[:, 0]):
+                return start
+    return 0
+
+
+def _share(layout: _Layout, offset: int, counted: Array) -> float | None:
+    """The share of counted positions whose target is the token `offset` places on."""
+    begin = layout.start + offset
+    width = min(layout.targets.shape[1], layout.ids.shape[1] - begin)
+    if width < 2 or counted[:, :width].sum() < _LEAST:
+        return None
+    same = layout.targets[:, :width] == layout.ids[:, begin:begin + width]
+    return float(same[counted[:, :width]].mean())
+
+
+def _read(layout: _Layout, counted: Array, plain: Array,
+          outputs: Callable[[Exchange | None], Sequence[Array]]) -> tuple[bool | None, bool | None]:
+    """Whether scores change when the ids behind the middle of the counted positions are exchanged between rows, and whether those up to
+    there stay as they are; None where that cannot be tried."""
+    ids, places = layout.ids, np.flatnonzero(counted.any(0))
+    if len(places) < 2 or ids.shape[0] < 2:
+        return None, None
+    middle = int(places[(len(places) - 1) // 2])
+    behind = layout.start + middle + 1
+    changed = ids.copy()
+    changed[:, behind:] = np.roll(ids[:, behind:], 1, 0)
+    if np.array_equal(changed, ids):
+        return None, None
+    found = outputs((ids.T, changed.T) if layout.turned else (ids, changed))
+    after = _scores(layout, found[-1]) if found else None
+    if after is None or after.shape != plain.shape:
+        return None, None
+    moved = np.abs(after - plain).max(-1) > _MOVED * (float(np.abs(plain).max()) or 1.0)
+    return bool(moved.any()), not bool(moved[:, :middle + 1][counted[:, :middle + 1]].any())

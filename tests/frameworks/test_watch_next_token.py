@@ -1,0 +1,148 @@
+"""Language models under watch: targets beside the ids that were given, and answers that owe to later ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.watching import found, watch
+
+pytest.importorskip("torch")
+
+HEAD = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+V, T = 30, 16
+follow = torch.randint(0, V, (V, 3))
+ids = [torch.randint(0, V, (320,))]
+for _ in range(T):
+    ids.append(follow[ids[-1], torch.randint(0, 3, (320,))])
+data = torch.stack(ids, 1)
+"""
+LOOP = """
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+for epoch in range(3):
+    for first in range(0, 320, 32):
+        b = data[first:first + 32]
+        logits = CALLED
+        loss = COMPARED
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+TRANSFORMER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.place = nn.Embedding(V, 32), nn.Embedding(T + 1, 32)
+        self.encode = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 2, 64, 0.1, batch_first=True), 1)
+        self.head = nn.Linear(32, V)
+    def forward(self, x):
+        h = self.embed(x) + self.place(torch.arange(x.shape[1]))
+        return self.head(self.encode(h, mask=nn.Transformer.generate_square_subsequent_mask(x.shape[1])))
+model = Model()
+"""
+RECURRENT = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.read, self.head = nn.Embedding(V, 32), nn.GRU(32, 32), nn.Linear(32, V)
+    def forward(self, x):
+        return self.head(self.read(self.embed(x))[0])
+model = Model()
+"""
+AUTOENCODER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.sum, self.place = nn.Embedding(V, 32), nn.Linear(32, 32), nn.Embedding(T + 1, 32)
+        self.head = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, V))
+    def forward(self, x):
+        row = self.sum(self.embed(x).mean(1))
+        return self.head(row[:, None] + self.place(torch.arange(T)) + self.embed(x[:, :-1]))
+model = Model()
+"""
+COPYING = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.read, self.write, self.head = nn.Embedding(V, 32), nn.GRU(32, 32), nn.GRU(32, 32), nn.Linear(32, V)
+    def forward(self, source, target):
+        state = self.read(self.embed(source).transpose(0, 1))[1]
+        return self.head(self.write(self.embed(target).transpose(0, 1), state)[0]).transpose(0, 1)
+model = Model()
+"""
+SHIFTED = ("model(b[:, :-1])", "F.cross_entropy(logits.reshape(-1, V), b[:, 1:].reshape(-1))")
+AT_ONCE = ("model(b[:, :-1])", "F.cross_entropy(logits.reshape(-1, V), b[:, :-1].reshape(-1))")
+TURNED = ("model(b.t()[:-1])", "F.cross_entropy(logits.reshape(-1, V), b.t()[1:].reshape(-1))")
+TURNED_AT_ONCE = ("model(b.t())", "F.cross_entropy(logits.reshape(-1, V), b.t().reshape(-1))")
+UNMASKED = (", mask=nn.Transformer.generate_square_subsequent_mask(x.shape[1])", "")
+
+
+def run_with(folder: Path, model: str, called: str, compared: str):
+    return watch(folder, HEAD + model + LOOP.replace("CALLED", called).replace("COMPARED", compared), seconds=60)
+
+
+@pytest.mark.parametrize(("model", "loop", "offset", "fault"), [
+    (TRANSFORMER, SHIFTED, 1, False),
+    (TRANSFORMER, ("model(b)[:, 3:-1]", "F.cross_entropy(logits.transpose(1, 2), b[:, 4:])"), 1, False),
+    (TRANSFORMER, AT_ONCE, 0, True),
+    (TRANSFORMER, ("model(b[:, :-2])", "F.cross_entropy(logits.reshape(-1, V), b[:, 2:].reshape(-1))"), 2, True),
+    (TRANSFORMER.replace(*UNMASKED), SHIFTED, 1, True), (TRANSFORMER.replace(*UNMASKED), AT_ONCE, 0, False),
+    (RECURRENT, TURNED, 1, False), (RECURRENT, TURNED_AT_ONCE, 0, True),
+    (AUTOENCODER, ("model(b)", "F.cross_entropy(logits.transpose(1, 2), b[:, 1:])"), 1, False),
+    (COPYING, ("model(b, b[:, :-1])", "F.cross_entropy(logits.reshape(-1, V), b[:, 1:].reshape(-1))"), 1, False)],
+    ids=["shifted", "scores cut", "not shifted", "twice", "no mask", "an autoencoder by token", "rows second", "rows second, not shifted",
+         "a text autoencoder", "a copying task"])
+def test_what_each_position_is_asked_for(tmp_path: Path, model: str, loop: tuple[str, str], offset: int, *, fault: bool) -> None:
+    seen = run_with(tmp_path, model, *loop)
+    assert seen.exception is None
+    assert seen.probes.shift is not None, seen.warnings
+    assert seen.probes.shift.offset == offset
+    assert (found(seen)[:1] == ["L211"]) is fault, (found(seen), seen.probes.shift)
+
+
+def test_where_it_is_said(tmp_path: Path) -> None:
+    seen = run_with(tmp_path, TRANSFORMER, *AT_ONCE)
+    finding = next(result.finding for result in walk(seen) if result.finding)
+    assert finding.site is not None
+    assert finding.site.source == f"loss = {AT_ONCE[1]}"
+    assert "very token" in finding.message
+
+
+TRAINED = HEAD + """
+from torch.utils.data import Dataset
+from transformers import CONFIG, MODEL, Trainer, TrainingArguments
+class Texts(Dataset):
+    def __len__(self):
+        return 320
+    def __getitem__(self, number):
+        ids = data[number]
+        labels = LABELS
+        return {"input_ids": ids, "labels": labels}
+model = MODEL(CONFIG(vocab_size=V, EXTRA))
+Trainer(model, TrainingArguments("out", max_steps=30, per_device_train_batch_size=16, report_to="none", learning_rate=1e-3, use_cpu=True,
+                                 disable_tqdm=True, save_strategy="no"), train_dataset=Texts()).train()
+"""
+GPT = ("GPT2Config", "GPT2LMHeadModel", "n_embd=32, n_layer=1, n_head=2, n_positions=32")
+BERT = ("BertConfig", "BertLMHeadModel", "hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64")
+MASKED = ("BertConfig", "BertForMaskedLM", BERT[2])
+
+
+@pytest.mark.parametrize(("kind", "labels", "fault"), [
+    (GPT, "ids.clone()", False), (GPT, "torch.cat([ids[1:], torch.tensor([-100])])", True),
+    (GPT, "torch.where(torch.arange(T + 1) > 5, ids, -100)", False),
+    (BERT, "ids.clone()", True), ((BERT[0], BERT[1], BERT[2] + ", is_decoder=True"), "ids.clone()", False),
+    (MASKED, "torch.where(torch.rand(T + 1) < 0.3, ids, -100)", False)])
+def test_labels_that_a_model_of_transformers_shifts(tmp_path: Path, kind: tuple[str, str, str], labels: str, *, fault: bool) -> None:
+    pytest.importorskip("transformers")
+    text = TRAINED.replace("LABELS", labels)
+    for name, value in zip(("CONFIG", "MODEL", "EXTRA"), kind, strict=True):
+        text = text.replace(name, value)
+    seen = watch(tmp_path, text, seconds=60)
+    assert seen.exception is None
+    assert (found(seen)[:1] == ["L211"]) is fault, (found(seen), seen.probes.shift, seen.warnings)
+    if fault and kind is GPT:
+        assert next(result.finding for result in walk(seen) if result.finding).site.line in (19, 20, 21)
