@@ -12,7 +12,8 @@ class BatchFacts(Facts):
 
     `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked
     out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
-    labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are.
+    labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
+    text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -26,6 +27,8 @@ class BatchFacts(Facts):
     inputs_key: str | None = None
     label_positions: int = 0
     one_label: int | None = None
+    ends: int = 0
+    ends_left_out: int = 0
 
 
 class ApartFacts(Facts):

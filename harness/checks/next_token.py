@@ -10,14 +10,17 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ShiftFacts
 
+_ENDS = 16
+
 
 class NextToken(Check):
     """A language model is asked for the wrong token, or sees the one that it is asked for.
 
     Position t of a causal model answers with token t + 1. Labels that are shifted by hand for a model that shifts them itself ask for token
     t + 2; labels that nobody shifts ask for the token that was given, and copying it is enough; without a causal mask the answer stands in
-    the input. Sources: Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training"; Transformers docs, Causal
-    language modeling ("the labels are shifted inside the model").
+    the input; and where padding and the end of a text are one token, the end may be left out with the padding.
+    Sources: Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training"; Transformers docs, Causal language modeling
+    ("the labels are shifted inside the model"), `DataCollatorForLanguageModeling`.
     """
 
     code: ClassVar[str] = "L211"
@@ -25,7 +28,11 @@ class NextToken(Check):
     requires: ClassVar[tuple[str, ...]] = ("F102", "L201", "L203")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from targets held beside the ids that the model was given, and from the probe that exchanges later ids."""
+        """Judges from targets held beside the ids that the model was given, from the probe that exchanges later ids, and from the labels
+        of the tokens that end a text."""
+        endless = self._endless(seen)
+        if endless is not None:
+            return endless
         shift = seen.probes.shift
         if shift is None:
             raise NotJudged("the targets are not the tokens that the model is given")
@@ -55,6 +62,20 @@ class NextToken(Check):
                       "padded on the left only.")
             return self._finding(seen, shift, message, remedy, ahead=True)
         return None
+
+    @staticmethod
+    def _endless(seen: Observation) -> Finding | None:
+        """The end of a text has the token of the padding, and a collator takes every one of them for padding."""
+        ends, left_out = (sum(getattr(batch, name) for batch in seen.batches) for name in ("ends", "ends_left_out"))
+        if ends < _ENDS or left_out < ends or not reading.script_learns(seen):
+            return None
+        return Finding(
+            message=f"The end of a text is never asked for: padding is the same token, and all {ends} ends that were seen are left out of "
+                    "the loss as padding is. The model does not learn to stop.",
+            remedy="Pad with a token of its own: `tokenizer.add_special_tokens({'pad_token': '<pad>'})` and "
+                   "`model.resize_token_embeddings(len(tokenizer))`; or make the labels yourself, -100 where the attention mask is 0.",
+            site=reading.place(seen, "pad_token", "collator.made", "collator.labels", "getitem.labels", "map.labels", "loss"),
+            evidence=[f"tokens that end a text, attended to and behind a token with a label: {ends}, of which left out (-100): {left_out}"])
 
     @staticmethod
     def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False) -> Finding:

@@ -146,3 +146,37 @@ def test_labels_that_a_model_of_transformers_shifts(tmp_path: Path, kind: tuple[
     assert (found(seen)[:1] == ["L211"]) is fault, (found(seen), seen.probes.shift, seen.warnings)
     if fault and kind is GPT:
         assert next(result.finding for result in walk(seen) if result.finding).site.line in (19, 20, 21)
+
+
+ENDING = """
+import random, torch
+from datasets import Dataset
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import (DataCollatorForLanguageModeling, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, Trainer,
+                          TrainingArguments)
+torch.manual_seed(0)
+draw = random.Random(0)
+words = {word: number for number, word in enumerate(["</s>", "<pad>", *"abcdefgh"])}
+inner = Tokenizer(models.WordLevel(words, unk_token="</s>"))
+inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="</s>")
+tokenizer.pad_token = PAD
+texts = [" ".join(("abcdefgh" * 2)[first:first + draw.randint(3, 8)]) + END for first in range(8) for _ in range(60)]
+rows = Dataset.from_dict({"text": texts}).map(lambda batch: tokenizer(batch["text"], return_token_type_ids=False), batched=True,
+                                              remove_columns=["text"])
+model = GPT2LMHeadModel(GPT2Config(vocab_size=10, n_embd=32, n_layer=1, n_head=2, n_positions=32, bos_token_id=0, eos_token_id=0))
+Trainer(model, TrainingArguments("out", max_steps=60, per_device_train_batch_size=16, report_to="none", learning_rate=3e-3, use_cpu=True,
+                                 disable_tqdm=True, save_strategy="no"), train_dataset=rows,
+        data_collator=DataCollatorForLanguageModeling(tokenizer, mlm=False)).train()
+"""
+
+
+@pytest.mark.parametrize(("pad", "end", "fault"), [
+    ("tokenizer.eos_token", "' </s>'", True), ("'<pad>'", "' </s>'", False), ("tokenizer.eos_token", "''", False)])
+def test_ends_that_are_taken_for_padding(tmp_path: Path, pad: str, end: str, *, fault: bool) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, ENDING.replace("PAD", pad).replace("END", end), steps=60, seconds=60)
+    assert seen.exception is None
+    assert (found(seen) == ["L211"]) is fault, (found(seen), seen.batches[:1])
+    if fault:
+        assert seen.sites["pad_token"].source == "tokenizer.pad_token = tokenizer.eos_token"

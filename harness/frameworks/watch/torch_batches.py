@@ -87,7 +87,17 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
         tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
         if tokenizer is not None:
             _read_texts(seen, data, columns.get("attention_mask"), tokenizer)
+            _ends(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels), tokenizer)
     return seen
+
+
+def _ends(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any, tokenizer: Any) -> None:
+    """Ends of texts, of a tokenizer that pads with the same token, and whether the loss leaves them out as if they were padding."""
+    end = getattr(tokenizer, "eos_token_id", None)
+    if end is None or tokenizer.pad_token_id != end or mask is None or labels is None or not mask.shape == labels.shape == ids.shape:
+        return
+    ended = (ids == end)[:, 1:] & (mask != 0)[:, 1:] & (labels[:, :-1] != IGNORED)
+    seen.ends, seen.ends_left_out = int(ended.sum()), int((ended & (labels[:, 1:] == IGNORED)).sum())
 
 
 def _wide_labels(seen: BatchFacts, labels: Any) -> None:
@@ -135,6 +145,9 @@ def _read_texts(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, tokenize
 
 def places(session: WatchSession, **functions: Any) -> None:
     """Where functions of the script's own that make batches are written, and (`NAME.labels`) where in them the labels are made."""
+    padded = site(written.assigned("pad_token", session.script, session.sites))
+    if padded is not None:
+        session.site("pad_token", padded)
     for name, made in functions.items():
         code = _code_of(made)
         if code is not None and session.sites.is_own(code.co_filename):

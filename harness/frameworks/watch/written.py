@@ -58,6 +58,14 @@ def built(kind: str, script: Path, sites: Sites) -> Place | None:
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
+def assigned(name: str, script: Path, sites: Sites) -> Place | None:
+    """Where a script sets an attribute of this name, of whatever object, if it does so once."""
+    tree = _tree(str(script))
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name
+             and isinstance(node.ctx, ast.Store)] if tree is not None else []
+    return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
+
+
 def _name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
 
