@@ -61,6 +61,8 @@ def still_guessing(seen: Observation) -> float | None:
     losses = reading.finite(reading.observed_losses(seen))
     if seen.task != "classification" or len(losses) < _LEAST_LOSSES or reading.several_models(seen) or reading.script_learns(seen):
         return None
+    if seen.loss_terms:
+        return None  # what a guess costs by a sum of several losses is another matter
     binary = [call for call in seen.loss_calls if call.name in _BINARY and call.target is not None]
     if any(not call.target.integral and not call.smoothing for call in binary if call.target is not None):
         return None  # shares, and not classes, are wanted: the best answer has a loss of its own

@@ -49,7 +49,7 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
 def _starved(seen: Observation, late: bool) -> str | None:
     """That a classifier was hardly watched, where time has run out: of steps, or of the experiments that a loss above a guess asks for."""
     losses = reading.finite(reading.observed_losses(seen))
-    if seen.task != "classification" or not losses or reading.several_models(seen) or reading.script_learns(seen):
+    if seen.task != "classification" or not losses or reading.several_models(seen) or reading.script_learns(seen) or seen.loss_terms:
         return None
     if seen.stopped == "time" and len(losses) < _FEW:
         return f"only {len(losses)} steps fitted into the time (--watch 90 gives it more)"

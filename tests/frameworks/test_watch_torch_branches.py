@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.data_labels import still_guessing
 from tests.frameworks.watching import HEAD, LOOP, found, watch
 
 pytest.importorskip("torch")
@@ -234,3 +235,78 @@ def test_a_loss_with_weights_has_no_mode(tmp_path: Path, learner: str, *, fault:
     seen = watch(tmp_path, WEIGHED.replace("LEARNER", learner))
     assert seen.evaluation.forwards
     assert (found(seen) == ["E502"]) is fault, found(seen)
+
+
+DRAWN = HEAD + """
+energy = nn.Sequential(nn.Linear(10, 32), nn.SiLU(), nn.Linear(32, 1))
+optimizer = torch.optim.Adam(energy.parameters(), lr=1e-3)
+def draw(points):
+    for weight in energy.parameters():
+        weight.requires_grad = False
+    points.requires_grad = True
+    for _ in range(5):
+        energy(points).sum().backward()
+        points.data.add_(-0.05 * points.grad.data)
+        points.grad.zero_()
+    for weight in energy.parameters():
+        weight.requires_grad = True
+    return points.detach()
+for epoch in range(2):
+    for xb, _ in train:
+        fake = draw(torch.randn(len(xb), 10))
+        real, drawn = energy(torch.cat([2 + xb, fake])).chunk(2)
+        loss = real.mean() - drawn.mean() + 0.1 * (real ** 2 + drawn ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_what_goes_backward_to_inputs_only_is_no_training(tmp_path: Path) -> None:
+    seen = watch(tmp_path, DRAWN)
+    assert len(seen.steps) >= 20
+    assert {step.backwards for step in seen.steps} == {1}
+    assert all(step.loss is not None and abs(step.loss) < 5 for step in seen.steps)
+    assert found(seen) == []
+
+
+PARTS = HEAD.replace("        return self.b(", "        return self.answer(x)\n    def answer(self, x):\n        return self.b(") + """
+for epoch in range(6):
+    MODE
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    model.eval()
+    right = sum((model.answer(X[320:]).argmax(1) == y[320:]).sum().item() for _ in range(3))
+"""
+
+
+@pytest.mark.parametrize(("mode", "fault"), [("model.train()", False), ("pass", True)])
+def test_an_evaluation_that_calls_parts_of_the_model(tmp_path: Path, mode: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, PARTS.replace("MODE", mode), steps=60)
+    assert seen.evaluation.forwards
+    assert (found(seen) == ["E503"]) is fault, (found(seen), seen.evaluation)
+
+
+def test_a_memory_that_is_filled_before_training(tmp_path: Path) -> None:
+    text = HEAD + "answers = [model(X[row:row + 1]).argmax().item() for row in range(400)]\n" + LOOP
+    seen = watch(tmp_path, text, onward_seconds=20.0, seconds=60)
+    assert len(seen.steps) == 24
+    assert found(seen) == []
+
+
+BOTH = HEAD + """
+other = Net()
+optimizer = torch.optim.Adam([*model.parameters(), *other.parameters()], lr=1e-6)
+for epoch in range(4):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        (F.cross_entropy(model(xb), yb) + F.cross_entropy(other(xb), 1 - yb)).backward()
+        optimizer.step()
+"""
+
+
+def test_what_a_guess_costs_by_several_losses_is_not_known(tmp_path: Path) -> None:
+    assert still_guessing(watch(tmp_path, BOTH, steps=60)) is None
+    assert still_guessing(watch(tmp_path, BOTH.replace(" + F.cross_entropy(other(xb), 1 - yb)", ""), steps=60)) is not None

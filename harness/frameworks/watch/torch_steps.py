@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
+from harness.frameworks.watch import torch_graph
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ class Steps:
             if self._inside or not session.active:
                 return original(loss, *args, **kwargs)
             single = self._torch.is_tensor(loss)
+            if single and session.safely("a backward pass", self._by_inputs, loss):
+                self._watch.after_backward()
+                return original(loss, *args, **kwargs)
             self._inside = True
             try:
                 if single:
@@ -170,6 +174,19 @@ class Steps:
             self.backwards += 1
             self._watch.pending.clear()
             self._watch.tape.clear()
+
+    def _by_inputs(self, loss: Any) -> bool:
+        """Whether a loss goes backward to inputs only, since for the time being no weight of a model or an optimizer takes part: what is
+        drawn from an energy, or a picture that is to fool a model."""
+        if not self._optimizers or not loss.requires_grad:
+            return False
+        if any(weight.requires_grad for call in self._watch.pending for weight in call.module.parameters()):
+            return False
+        reached = {id(leaf) for leaf in torch_graph.reached(loss)[0]}
+        if any(id(weight) in reached for known in self._optimizers.values() for weight in known.weights()):
+            return False
+        self._watch.pending.clear()
+        return True
 
     def _before_backward(self, loss: Any) -> None:
         self._back()

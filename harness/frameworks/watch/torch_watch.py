@@ -35,6 +35,7 @@ from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_trainer import Trainers
 
 _PENDING = 16
+_NODES = 60_000
 _PATIENCE = 4
 
 
@@ -82,8 +83,10 @@ class TorchWatcher:
             self.session.training_begins()
         if self.session.out_of_time:
             self.session.enough("time")
-        if not self.steps.steps and max(self.steps.backwards, self.seen.forward_without_backward) > _PATIENCE * self.session.budget.steps:
-            self.session.enough("enough steps")  # of a loop that takes none
+        fruitless = max(self.steps.backwards, self.seen.forward_without_backward) if not self.steps.steps else 0
+        # Of a loop that takes no steps; for some seconds it may be filling a memory to learn from.
+        if fruitless > _PATIENCE * self.session.budget.steps and self.session.watched_seconds > self.session.budget.onward_seconds:
+            self.session.enough("enough steps")
         self.session.safely("a forward pass", self._prepare, call)
 
     def _prepare(self, call: RootCall) -> None:
@@ -160,6 +163,11 @@ class TorchWatcher:
             if torch_graph.leads_to(loss, trees.leaves(call.output, self.torch.is_tensor)):
                 self.data.trains(call.loader)
         calls = [call for call in self.pending if first or call.loader is None or call.loader.role == "train"]
+        # Parts of a model that an evaluation has called, without `no_grad`, leave answers that no loss is made of.
+        asleep = [call for call in calls if not call.training]
+        led = [call for call in asleep if torch_graph.leads_to(loss, trees.leaves(call.output, self.torch.is_tensor), _NODES)]
+        if led or len(asleep) < len(calls):
+            calls = [call for call in calls if call.training or any(call is other for other in led)]
         for call in self.pending:
             if not any(call is taken for taken in calls):
                 self.evaluations.forward(call)
