@@ -12,7 +12,7 @@ from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
 _TRACES = 8
-_EVALUATIONS = 20
+_EVALUATIONS, _GRAPHS = 8, 20
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _WIDTHS = {"float": 4,
            "float32": 4, "half": 2, "float16": 2, "bfloat16": 2, "double": 8, "float64": 8, "int32": 4, "int64": 8, "int8": 1, "bool": 1}
@@ -100,7 +100,8 @@ class MemoryGrows(Check):
         """Judges the slope over the last steps against the peak; caches fill in the first ones."""
         if seen.memory.traces >= _TRACES and seen.memory.traces >= 0.5 * seen.memory.traced_calls:
             return self._traced(seen)
-        if seen.memory.evaluations_kept >= _EVALUATIONS and seen.memory.evaluations_kept >= 0.8 * seen.memory.evaluations:
+        kept = seen.memory.evaluations_kept
+        if kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS and kept >= 0.8 * seen.memory.evaluations:
             return self._evaluations(seen)
         growth, peak, steps = seen.memory.growth_per_step, seen.memory.peak, len(seen.steps)
         if growth is None or peak is None:
@@ -121,12 +122,12 @@ class MemoryGrows(Check):
 
     @staticmethod
     def _evaluations(seen: Observation) -> Finding:
-        """Losses that nothing goes back through are put into a list, each with all that its forward pass computed."""
+        """What a loss or an answer that nothing goes back through was computed from is held as long as that one is."""
         return Finding(
-            message=f"The losses of {seen.memory.evaluations_kept} evaluations are kept with their graphs: each holds everything that its "
-                    "forward pass computed, and memory grows with every evaluation.",
+            message=f"What {seen.memory.evaluations_kept} evaluations gave is kept with its graphs: each holds everything that its forward "
+                    "pass computed, and memory grows with every evaluation.",
             remedy="Evaluate under `with torch.no_grad():`, and keep numbers: `losses.append(loss.item())`.",
-            site=reading.place(seen, "kept_loss", "evaluation", "loss"),
+            site=reading.place(seen, "kept_graph", "evaluation", "loss"),
             evidence=[f"evaluations with a graph: {seen.memory.evaluations}; held at the end: {seen.memory.evaluations_kept}"])
 
     @staticmethod

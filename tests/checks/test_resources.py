@@ -59,10 +59,11 @@ def test_memory_grows() -> None:
     assert isinstance(verdict(MemoryGrows, seen(steps=steps(60))), str)
 
 
-@pytest.mark.parametrize(("kept", "evaluations", "wrong"), [(24, 24, True), (3, 3, False), (24, 60, False)])
-def test_losses_of_evaluations_that_are_kept(kept: int, evaluations: int, wrong: bool) -> None:
-    memory = MemoryFacts(peak=2**31, growth_per_step=0.0, evaluations_kept=kept, evaluations=evaluations)
-    observation = seen(memory=memory, steps=steps(60), sites={"kept_loss": HERE})
+@pytest.mark.parametrize(("kept", "graphs", "evaluations", "wrong"), [
+    (24, 24, 24, True), (24, 24, 60, False), (3, 300, 3, False), (10, 10, 10, False)])
+def test_losses_of_evaluations_that_are_kept(kept: int, graphs: int, evaluations: int, wrong: bool) -> None:
+    memory = MemoryFacts(peak=2**31, growth_per_step=0.0, evaluations_kept=kept, graphs_kept=graphs, evaluations=evaluations)
+    observation = seen(memory=memory, steps=steps(60), sites={"kept_graph": HERE})
     if wrong:
         found(MemoryGrows, observation, "24 evaluations", "torch.no_grad()", "loss.item()")
     else:

@@ -1,4 +1,4 @@
-"""PyTorch under watch: losses of evaluations that are kept with their graphs."""
+"""PyTorch under watch: what evaluations give, kept with its graphs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ for epoch in range(4):
 
 
 @pytest.mark.parametrize(("kept", "beside", "fault"), [
-    ("loss", "0", True), ("loss.item()", "0", False), ("loss.detach()", "0", False),
+    ("loss", "0", True), ("loss / 2 + 1", "0", True), ("loss.item()", "0", False), ("loss.detach()", "0", False),
     # What went backward has let go of its graph, and what shares one with it has nothing to hold.
     ("0", "F.mse_loss(out, torch.zeros_like(out))", False)])
 def test_losses_of_evaluations(tmp_path: Path, kept: str, beside: str, *, fault: bool) -> None:

@@ -137,23 +137,3 @@ def leads_to(loss: Any, tensors: list[Any], limit: int = 5000) -> bool:
         seen.add(node)
         queue += [below for below, _ in node.next_functions]
     return False
-
-
-def freed(loss: Any, limit: int = 100) -> bool:
-    """Whether a backward pass has let go of what this loss's graph, or a graph that it shares a part of, held: its nearest nodes tell."""
-    seen: set[Any] = set()
-    queue = deque([loss.grad_fn])
-    while queue and len(seen) < limit:
-        node = queue.popleft()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        for name in dir(node):
-            if name.startswith("_saved_"):
-                try:
-                    getattr(node, name)
-                except RuntimeError as error:
-                    if "freed" in str(error):
-                        return True
-        queue += [below for below, _ in node.next_functions]
-    return False

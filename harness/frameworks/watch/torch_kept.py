@@ -6,13 +6,13 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import torch_graph, written
+from harness.frameworks.watch import tensors, trees, written
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_LOSSES, _NODES = 400, 200
+_ANSWERS = 400
 
 
 def assignment(torch: Any, roots: list[Any], sites: Sites) -> Place | None:
@@ -26,17 +26,27 @@ def assignment(torch: Any, roots: list[Any], sites: Sites) -> Place | None:
     return None
 
 
+class _Mark:
+    """Lives as long as the node of a graph that it hangs on. `followed`: a backward pass has come through."""
+
+    def __init__(self) -> None:
+        self.followed = False
+
+
 @dataclass
 class _Made:
-    """A loss with a graph, the number of the step that it came before, and the lines that it was asked for from."""
+    """An answer with a graph, the number of the step that it came before, and the lines that it was asked for from."""
 
-    loss: weakref.ref[Any]
+    mark: weakref.ref[_Mark]
     step: int
     stack: tuple[Place, ...]
 
 
 class Unfollowed:
-    """Losses with a graph that no backward pass follows: how many steps the script holds one of, long after it was made."""
+    """Answers with a graph that no backward pass goes through: how many steps the script holds one of, long after it was made.
+
+    It may hold what became of it, a loss or a sum of losses: the graph is what takes the memory.
+    """
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
@@ -44,27 +54,34 @@ class Unfollowed:
         self._new: list[_Made] = []
         self._followed: set[Place] = set()
 
-    def made(self, loss: Any) -> None:
-        """A loss function has been called."""
-        if loss.requires_grad and len(self._made) + len(self._new) < _LOSSES:
-            self._new.append(_Made(weakref.ref(loss), self._watch.steps.steps, self._watch.session.sites.stack()))
+    def answered(self, output: Any) -> None:
+        """A model has run."""
+        tensor = next((found for found in trees.leaves(output, tensors.is_tensor) if found.grad_fn is not None), None)
+        if tensor is None or len(self._made) + len(self._new) >= _ANSWERS:
+            return
+        mark, stack = _Mark(), self._watch.session.sites.stack()
 
-    def backward(self, loss: Any) -> None:
-        """Of the losses since the last backward pass, those that this one goes through are no evaluation's."""
-        alive = [(made, kept) for made in self._new if (kept := made.loss()) is not None]
+        def came_through(_gradients: Any) -> None:
+            mark.followed = True
+            self._followed.update(stack)
+
+        tensor.grad_fn.register_prehook(came_through)
+        self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack))
+
+    def backward(self) -> None:
+        """Of the answers since the last backward pass, those that are gone by now were not kept."""
+        self._made += [made for made in self._new if made.mark() is not None]
         self._new = []
-        for made, kept in alive:
-            if kept is loss or torch_graph.leads_to(loss, [kept], _NODES):
-                self._followed.update(made.stack)
-            else:
-                self._made.append(made)
 
     def finish(self) -> None:
-        """How many steps' evaluations are still held, and where the first of them asks for its loss."""
-        kept = [made for made in self._made
-                if (loss := made.loss()) is not None and loss.grad_fn is not None and not torch_graph.freed(loss)]
+        """How many steps' evaluations are still held, and where the first of them asks for its answers."""
+        marks = [(made, made.mark()) for made in self._made]
+        # What was let go of later may have been followed or not; at most it counts as an evaluation that was not kept.
+        held = [made for made, mark in marks if mark is not None and not mark.followed]
         memory = self._watch.seen.memory
-        memory.evaluations_kept = len({made.step for made in kept})
-        memory.evaluations = len({made.step for made in self._made})
-        if kept:
-            self._watch.session.site("kept_loss", site(next((place for place in kept[0].stack if place not in self._followed), None)))
+        memory.graphs_kept, memory.evaluations_kept = len(held), len({made.step for made in held})
+        memory.evaluations = len({made.step for made, mark in marks if mark is None and not set(made.stack) <= self._followed}
+                                 | {made.step for made in held})
+        place = next((place for place in held[0].stack if place not in self._followed), None) if held else None
+        if place is not None:
+            self._watch.session.site("kept_graph", site(place))

@@ -91,8 +91,6 @@ class Losses:
                 output = original(*args, **kwargs)
             finally:
                 self._inside = False
-            if not self._watch.evaluating:
-                session.safely("a loss with a graph", self._watch.kept.made, output)
             if record is not None:
                 session.safely("a loss value", self._end, record, output)
             return output

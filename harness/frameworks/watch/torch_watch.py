@@ -113,6 +113,7 @@ class TorchWatcher:
         if not call.grad or self.evaluating:
             self.evaluations.forward(call)
             return
+        self.session.safely("an answer", self.kept.answered, call.output)
         self.pending.append(call)
         if len(self.pending) > _PENDING:
             left = self.pending.pop(0)
@@ -137,7 +138,7 @@ class TorchWatcher:
         for call in calls:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
-        self.session.safely("losses that are kept", self.kept.backward, loss)
+        self.session.safely("graphs that are kept", self.kept.backward)
         records = self.losses.commit(loss, calls)
         if records and self.in_full:
             self.session.safely("a divergence", torch_divergence.measure, self, loss, calls, records)
@@ -228,7 +229,7 @@ class TorchWatcher:
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
                            ("models", self.models.finish),
                            ("data", self.data.finish), ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
-                           ("losses that are kept", self.kept.finish),
+                           ("graphs that are kept", self.kept.finish),
                            ("passes", self.passes.finish), ("relations", self._relate),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
