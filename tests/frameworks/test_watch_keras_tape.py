@@ -96,6 +96,25 @@ def test_a_step_that_does_not_say_that_it_trains(tmp_path: Path, name: str, loop
         assert seen.sites["untold"].source == "scores = model(xb)"
 
 
+TESTED = """
+    def test_step(self, data):
+        xb, yb = data
+        return {"loss": loss_of(yb, self(xb, MODE))}
+
+own = Own()"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("mode", "fault"), [("training=True", True), ("training=False", False)])
+def test_a_test_step_in_training_mode(tmp_path: Path, name: str, mode: str, *, fault: bool) -> None:
+    made = text(name, STEP.replace("\nown = Own()", TESTED.replace("MODE", mode)).replace("epochs=4", "epochs=4, validation_data=(x, y)"))
+    seen = watch(tmp_path, made, steps=60)
+    assert seen.evaluation.forwards
+    assert (found(seen) == ["E502"]) is fault, (found(seen), seen.evaluation)
+    if fault:
+        assert seen.sites["train_mode"].source == 'return {"loss": loss_of(yb, self(xb, training=True))}'
+
+
 @pytest.mark.parametrize(("name", "optimizer"), [("tf_keras", "legacy.Adam"), ("tf_keras", "Adam"), ("keras", "Adam")])
 @pytest.mark.parametrize(("length", "fault"), [(8, True), (200, False)])
 def test_a_schedule_that_uses_up_the_rate(tmp_path: Path, name: str, optimizer: str, length: int, *, fault: bool) -> None:

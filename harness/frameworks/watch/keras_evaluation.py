@@ -16,6 +16,7 @@ from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_trace import numpy_of
 
 if TYPE_CHECKING:
+    from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _METRICS = 20
@@ -88,10 +89,13 @@ class Evaluations:
         if session.watched_seconds > 2 * session.budget.seconds:
             session.enough("time")
 
-    def tested(self, seen: dict[str, Any]) -> None:
-        """A test step is over: count what it predicted."""
+    def tested(self, seen: dict[str, Any], training: Site | None) -> None:
+        """A test step is over: count what it predicted. `training`: where it tells its model that it trains."""
         self._seen.forwards += 1
         watch = self._watch
+        if training is not None and watch.seen.model is not None and watch.seen.model.stochastic:
+            self._seen.in_training_mode += 1
+            watch.session.site("train_mode", training)
         if len(watch.seen.eval_batches) < _BATCHES:
             from harness.frameworks.watch.keras_data import columns_of
 

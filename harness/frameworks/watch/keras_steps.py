@@ -41,6 +41,7 @@ class Traced:
     differences: list[Any] = field(default_factory=list)
     watched: list[Any] = field(default_factory=list)
     untold: Any = None
+    training: Any = None
 
 
 class Steps:
@@ -94,7 +95,7 @@ class Steps:
         own = name in vars(model)
         before = vars(model).get(name)
         made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault,
-                       self._watch.session.sites.here if phase == "train" else None)
+                       self._watch.session.sites.here)
         object.__setattr__(model, name, made)
 
         def undo() -> None:
@@ -110,7 +111,7 @@ class Steps:
         used = record.used()
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
                                      [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models),
-                                     [place for *_, place in record.differences], record.watched, record.untold)
+                                     [place for *_, place in record.differences], record.watched, record.untold, record.training)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))
@@ -165,7 +166,7 @@ class Steps:
                     session.safely("a step", self._stepped, model, seen)
                     watch.stepped(model)
                 else:
-                    session.safely("an evaluation", watch.evaluations.tested, seen)
+                    session.safely("an evaluation", watch.evaluations.tested, seen, self._traced["test"].training)
             return logs
 
         function.__zoo__ = True  # type: ignore[attr-defined]

@@ -53,7 +53,8 @@ class Recording:
 
     `divergence`: of a variational autoencoder, see `keras_divergence.parts`. `watched`: variables that a tape has followed, asked for or
     not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
-    `untold`: where outermost models are called without being told whether this is training, if none of them is.
+    `untold`: where outermost models are called without being told whether this is training, if none of them is; `training`: where one is
+    told that it is.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -65,6 +66,7 @@ class Recording:
     models: list[Any] = field(default_factory=list)
     told: bool = False
     untold: Any = None
+    training: Any = None
     watched: list[Any] = field(default_factory=list)
     divergence: dict[str, Any] = field(default_factory=dict)
     depth: int = 0
@@ -165,6 +167,8 @@ class _Patches:
                 kwargs["training"] = False
             if not self._record.depth:
                 self._told_of_training("training" in kwargs or len(args) > 1)
+                if kwargs.get("training") is True and self._record.training is None and self._place is not None:
+                    self._record.training = self._place()
             self._record.depth += 1
             try:
                 with self._told("forward"):
