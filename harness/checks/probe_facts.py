@@ -100,7 +100,8 @@ class ProbeFacts(Facts):
     with labels shuffled, `text_baseline_rows`: rows that they were measured on.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
-    `train_standardised`: the same run as `train` with every float input standardised by its training mean and deviation.
+    `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
+    `train_standardised`: with every float input standardised by its training mean and deviation.
     """
 
     initial_loss: float | None = None
@@ -109,6 +110,7 @@ class ProbeFacts(Facts):
     overfit_scaled: list[CurveFacts] = []
     train: CurveFacts | None = None
     train_scaled: list[CurveFacts] = []
+    train_kept: CurveFacts | None = None
     evaluation_error: dict[str, Any] | None = None
     repeat_differs: bool | None = None
     input_matters: bool | None = None

@@ -12,6 +12,7 @@ _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a
 _ENDLESS_CLIMB, _SELDOM = 50, 10
 _AT_ZERO = 30
 _FOLLOWED = 2000  # steps of a schedule that are looked at in advance
+_LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has used up is kept
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -19,7 +20,8 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    return next((found for look in (_still_warming, _held_down, _nothing, _used_up, _starved) if (found := look(seen)) is not None), None)
+    looks = (_still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
+    return next((found for look in looks if (found := look(seen)) is not None), None)
 
 
 def _still_warming(seen: Observation) -> Finding | None:
@@ -110,6 +112,25 @@ def _starved(seen: Observation) -> Finding | None:
         site=reading.place(seen, "schedule", "optimizer", "step"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
                   f"One batch at the rate it began with, {reading.describe(kept)}", *reading.own_losses(seen)])
+
+
+def _cut_short(seen: Observation) -> Finding | None:
+    """A schedule that uses up the rate within steps of which a rate that is kept would have made much more."""
+    rates = reading.finite(step.learning_rate for step in seen.steps)
+    own, kept = seen.probes.train, seen.probes.train_kept
+    if own is None or kept is None or own.final_loss is None or kept.final_loss is None or len(kept.losses) < len(own.losses):
+        return None
+    if not 0 < kept.final_loss < _LOWER * own.final_loss:
+        return None
+    return Finding(
+        message=f"A schedule takes the learning rate from {max(rates):g} to {rates[-1]:.1g} within {len(rates)} steps, and what is left of "
+                "it teaches the model little more.",
+        remedy="A schedule counts optimizer steps: give it its length in these (`len(loader)` steps to an epoch), or step it once per "
+               "epoch.",
+        site=_schedule_site(seen, "lr_scheduler_type"),
+        evidence=[f"The same {len(own.losses)} steps at the rate that it began with: loss {kept.final_loss:.3g}",
+                  f"As they were: {own.final_loss:.3g}",
+                  f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}"])
 
 
 def _schedule_site(seen: Observation, *arguments: str) -> Site | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from harness.checks.model_facts import ParameterFacts
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.reading import failed
+from harness.frameworks.watch.rounds import used_up
 from tests.checks.made import curve, healthy, judge, steps
 
 
@@ -56,6 +59,25 @@ def test_a_loss_that_moves_beside_weights_that_do_not(displacement: float, found
     seen.probes.train = CurveFacts(learning_rate=1e-6, losses=[1.2] * 40, start_loss=1.31, final_loss=1.19)
     seen.probes.train_scaled = [CurveFacts(learning_rate=1e-2, losses=[1.3, *[0.4] * 40], start_loss=1.31, final_loss=0.4)]
     assert (judge("S402", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("kept", "length", "found"), [(0.3, 60, True), (0.5, 60, False), (0.3, 20, False)])
+def test_a_schedule_that_leaves_too_little_of_the_rate(kept: float, length: int, found: bool) -> None:
+    seen = healthy()
+    seen.steps = steps([1.2 - 0.01 * min(step, 60) for step in range(60)])
+    for step in seen.steps:
+        step.learning_rate = 1e-3 * 0.5 ** (step.step // 5)
+    seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.2] * 60, start_loss=1.2, final_loss=0.6)
+    seen.probes.train_kept = CurveFacts(learning_rate=1e-3, losses=[1.2] * length, start_loss=1.2, final_loss=kept)
+    assert (judge("S402", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("rates", "early"), [
+    ([1e-3 * 0.5 ** (step // 5) for step in range(60)], True), ([1e-3] * 60, False),
+    ([5e-4 * (1 + math.cos(math.pi * step / 60)) for step in range(60)], False),  # all of a short training
+    ([1e-3 * min(step, 10) / 10 for step in range(60)], False)])
+def test_when_the_rate_is_kept_for_comparison(rates: list[float], early: bool) -> None:
+    assert used_up(rates) is early
 
 
 @pytest.mark.parametrize(("length", "other", "found"), [(46, 0.45, True), (46, 0.7, False), (20, 0.45, False)])

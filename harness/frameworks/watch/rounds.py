@@ -160,7 +160,8 @@ class Rounds(ABC, Generic[S]):
             model.displacement = fits.displacement()
         with fits.backend.held():
             if self._may_fit("train"):
-                fits.train(losses)  # first, while the weights are those of now
+                rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
+                fits.train(losses, used_up=used_up(rates))  # first, while the weights are those of now
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
                 factor = carry.factor(self.facts, fits.step_s, patience)
                 if factor is not None:
@@ -168,3 +169,11 @@ class Rounds(ABC, Generic[S]):
                     carry.measure(lambda fitted, held: fits.carry(fitted, held, patience, factor), portions, losses, self.facts)
             if model is not None:
                 model.units = fits.units()
+
+
+def used_up(rates: list[float]) -> bool:
+    """Whether a schedule has taken the rate down to a hundredth early, and to a tenth for most of the steps."""
+    highest = max(rates, default=0.0)
+    if len(rates) < 2 * FIRST or rates.index(highest) > len(rates) // 4 or rates[-1] > 0.01 * highest:
+        return False
+    return sum(rate < 0.1 * highest for rate in rates) >= len(rates) // 2
