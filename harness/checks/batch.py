@@ -182,7 +182,21 @@ class AttentionMask(Check):
                 remedy="Pass the mask through your `forward`: `self.encoder(input_ids=ids, attention_mask=(ids != pad_token_id).long())`.",
                 site=inner.site or reading.place(seen, "forward"),
                 evidence=[f"{inner.padded} of the {inner.batches} batches that it was given are padded, one of them to {inner.share:.0%}"])
-        return None if seen.generated is None else self._generating(seen.generated)
+        if seen.generated is not None:
+            return self._generating(seen.generated)
+        asked = seen.asked
+        if asked is None or _MASK_NOT_NEEDED.search(asked.kind) or seen.task == "language" or not reading.script_learns(seen):
+            return None
+        return self._asked(asked)
+
+    @staticmethod
+    def _asked(found: UnmaskedFacts) -> Finding:
+        """Rows that are padded for an answer, of a model that was trained with masks."""
+        return Finding(
+            message=f"{found.kind} was trained with attention masks, and is asked without: rows that a tokenizer has padded for it come "
+                    "without their mask, and it reads the padding as text.",
+            remedy="Pass all that the tokenizer gave: `model(**encoded)`.", site=found.site,
+            evidence=[f"{found.padded} batches, in one of them {found.share:.0%} of the ids are padding"])
 
     @staticmethod
     def _generating(found: UnmaskedFacts) -> Finding:

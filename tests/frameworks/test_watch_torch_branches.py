@@ -296,6 +296,43 @@ def test_a_memory_that_is_filled_before_training(tmp_path: Path) -> None:
     assert found(seen) == []
 
 
+ASKED = """
+import random, torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import DistilBertConfig, DistilBertForSequenceClassification, PreTrainedTokenizerFast
+torch.manual_seed(0)
+draw = random.Random(0)
+core = Tokenizer(models.WordLevel({word: number for number, word in enumerate(["<pad>", *"abcdefgh"])}, unk_token="<pad>"))
+core.pre_tokenizer = pre_tokenizers.Whitespace()
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>")
+labels = [number % 2 for number in range(400)]
+texts = [" ".join(draw.choices("abcd" if label else "defgh", k=draw.randint(3, 8))) for label in labels]
+model = DistilBertForSequenceClassification(DistilBertConfig(vocab_size=9, dim=32, hidden_dim=64, n_layers=1, n_heads=2))
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+def encode(rows):
+    return tokenizer(rows, padding=True, return_tensors="pt", return_token_type_ids=False)
+for epoch in range(2):
+    model.train()
+    for first in range(0, 320, 16):
+        encoded = encode(texts[first:first + 16])
+        optimizer.zero_grad()
+        model(**encoded, labels=torch.tensor(labels[first:first + 16])).loss.backward()
+        optimizer.step()
+model.eval()
+with torch.no_grad():
+    encoded = encode(texts[320:])
+    answers = model(GIVEN).logits.argmax(-1)
+"""
+
+
+@pytest.mark.parametrize(("given", "fault"), [('encoded["input_ids"]', True), ("**encoded", False)])
+def test_a_model_that_was_trained_with_masks_and_is_asked_without(tmp_path: Path, given: str, *, fault: bool) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, ASKED.replace("GIVEN", given), steps=40)
+    assert seen.exception is None
+    assert (found(seen) == ["B102"]) is fault, (found(seen), seen.warnings)
+
+
 BOTH = HEAD + """
 other = Net()
 optimizer = torch.optim.Adam([*model.parameters(), *other.parameters()], lr=1e-6)

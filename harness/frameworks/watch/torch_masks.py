@@ -1,4 +1,5 @@
-"""Masks of padding that get lost: on the way to pretrained encoders inside models of the script's own, and to `generate`."""
+"""Masks of padding that get lost: on the way to pretrained encoders inside models of the script's own, to `generate`, and to a model that
+is asked after it has been trained with them."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import UnmaskedFacts
 from harness.frameworks.watch import tensors, torch_batches
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _CALLS = 200
@@ -73,6 +76,21 @@ class Masks:
         seen.generated.batches += 1
         seen.generated.padded += 1
         seen.generated.share = max(seen.generated.share, known[1])
+
+    def asked(self, call: RootCall) -> None:
+        """A model has answered outside of training: ids that a tokenizer has padded, without the mask that training came with."""
+        given = torch_batches.named(call.module, call.args, call.kwargs)
+        known = self._padded.get(id(given.get("input_ids")))
+        if known is None or given.get("attention_mask") is not None or not hasattr(call.module, "config"):
+            return
+        seen = self._watch.seen
+        if not seen.steps or not any(batch.has_attention_mask and batch.padding_masked is not False for batch in seen.batches):
+            return
+        if seen.asked is None:
+            seen.asked = UnmaskedFacts(kind=type(call.module).__name__, site=site(call.place))
+        seen.asked.batches += 1
+        seen.asked.padded += 1
+        seen.asked.share = max(seen.asked.share, known[1])
 
     def ran(self, module: Any, args: Any, kwargs: Any) -> None:
         """One call. Only token ids whose padding id the model's configuration knows can be judged."""

@@ -111,6 +111,7 @@ class TorchWatcher:
         self.session.safely("an answer", self.passes.answered, call)
         self.session.safely("an answer", self.cached.answered, call)
         if not call.grad or self.evaluating:
+            self.session.safely("a mask", self.masks.asked, call)
             self.evaluations.forward(call)
             return
         self.session.safely("an answer", self.kept.answered, call.output)
