@@ -35,7 +35,7 @@ class Observation(Facts):
     `Dataset.map`, by the column's name. `never_backward`: forward passes in training mode and with
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
-    `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, and to a trained model.
+    `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `later`: a training after the watched one whose optimizer holds weights that no model has. `thawed`: one of the same model, of which
