@@ -118,8 +118,14 @@ class GraphCut(Check):
                                       "printing.", site=error.site, evidence=hints)
             return Finding(message="The loss has no history: nothing connects it with the weights.", remedy=self._REMEDY,
                            site=reading.place(seen, "cut") or error.site, evidence=hints)
-        if seen.idle is not None and reading.several_models(seen):
-            idle = seen.idle
+        idle = seen.idle
+        if idle is not None and seen.framework in reading.KERAS:
+            return Finding(
+                message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
+                        f"{idle.step} steps none of them has had one: what it gives is cut off on the way to the loss.",
+                remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
+                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+        if idle is not None and reading.several_models(seen):
             return Finding(
                 message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, "
                         "although their model takes part: its output is cut off on the way to the loss that should train it.",

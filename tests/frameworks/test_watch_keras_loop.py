@@ -89,3 +89,30 @@ def test_evaluation_in_training_mode(name: str, mode: str, wrong: bool, tmp_path
     assert seen.evaluation.forwards >= 2
     assert seen.evaluation.in_training_mode == (seen.evaluation.forwards if wrong else 0)
     assert ("E502" in found(seen)) is wrong
+
+
+TWO = """
+encode = keras.Sequential([keras.Input((10,)), keras.layers.Dense(16, activation="relu")])
+decide = keras.Sequential([keras.Input((16,)), keras.layers.Dense(2)])
+weights = encode.trainable_variables + decide.trainable_variables
+optimizer = keras.optimizers.Adam(learning_rate=0.01)
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640, seed=0).batch(32):
+    with tf.GradientTape() as tape:
+        code = encode(xb, training=True)
+        scores = decide(GIVEN, training=True)
+        loss = loss_of(yb, scores)
+    optimizer.apply_gradients([pair for pair in zip(tape.gradient(loss, weights), weights) if pair[0] is not None])
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("given", "fault"), [("code", False), ("np.maximum(code, 0)", True)])
+def test_a_model_whose_answer_is_cut_off(tmp_path: Path, name: str, given: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, (HEAD + TWO.replace("GIVEN", given)).replace("NAME", name))
+    assert ("G302" in found(seen)) is fault, (found(seen), seen.warnings)
+    if fault:
+        assert seen.idle is not None
+        assert seen.idle.held == 2
+        assert seen.idle.site is not None
+        assert seen.idle.site.source == "code = encode(xb, training=True)"

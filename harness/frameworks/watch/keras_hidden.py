@@ -71,7 +71,8 @@ def strangers(keras: Any, model: Any, watched: Iterable[Any]) -> list[Hidden]:
 
 def ids_of(variables: Iterable[Any]) -> set[int]:
     """Of variables, and of what those of Keras 3 stand for."""
-    return {key for variable in variables for key in (id(variable), id(getattr(variable, "value", None)))}
+    # In the Keras before, `value` is a method, and each look at one makes another object.
+    return {id(part) for variable in variables for part in (variable, getattr(variable, "value", variable)) if not callable(part)}
 
 
 def _table(variable: Any, *, even: bool = False) -> Any:

@@ -18,6 +18,7 @@ from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
@@ -50,6 +51,7 @@ class Loop:
         self._trained: Any = None
         self._evaluated = False
         self._taken = Taken()
+        self._idle = Idle(watch)
         self._probes: TapeProbes | None = None
         self._due = False
         self._traced: dict[int, tuple[int, set[Any]]] = {}
@@ -145,6 +147,7 @@ class Loop:
         self._model, self._given = model, args[0] if args else kwargs
         if _recorded() and len(self._taken.forwards) < _OUTPUTS:
             self._taken.forwards.append((model, args, kwargs, found))
+            self._idle.ran(model)
             self._watch.seen.evaluation.training_forwards += 1
             if "training" not in kwargs and len(args) < 2:
                 self._watch.seen.evaluation.training_in_eval_mode += 1  # unless its layers know better, see `Models.ended`
@@ -263,6 +266,7 @@ class Loop:
         self._taken.sources, self._taken.gradients = weights, gradients
         self._norms += [norm for norm in each if norm >= 0]
         self._sources.add(frozenset(map(id, weights)))
+        self._idle.went_back(weights, gradients, [model for model, *_ in self._taken.forwards])
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
             if watch.seen.model is None:
                 watch.use(self._keras.__name__)
