@@ -28,6 +28,7 @@ for epoch in range(3):
     ("eval_mode", ("zzz", ""), "model.eval()"),
     ("output", ("return self.b(self.drop(torch.relu(self.a(x))))", "return F.softmax(self.b(torch.relu(self.a(x))), -1)"), "F.softmax"),
     ("output", ("model = Net()", "model = nn.Sequential(\n    nn.Linear(10, 2),\n    nn.Softmax(-1))"), "nn.Softmax(-1)"),
+    ("output", ("self.b = nn.Linear(32, 2)", "self.b = nn.Sequential(nn.Linear(32, 2), nn.Softmax(-1))"), "self.b = nn.Sequential("),
     ("unregistered", ("self.b = nn.Linear(32, 2)", "self.b = nn.Linear(32, 2)\n        self.more = [nn.Linear(10, 10)]"), "self.more ="),
     ("bad_input", ("X = torch.randn(400, 10)", "X = torch.randn(400, 10)\nX[:, 9] = 1.0\nX = (X - X.mean(0)) / X.std(0)"), "X.std(0)"),
     ("carried", ("", ""), "total = total + loss"),

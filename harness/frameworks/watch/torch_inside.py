@@ -75,7 +75,8 @@ def _switched(torch: Any, function: Any, args: Any, kwargs: Any) -> bool | None:
 
 
 def output_place(torch: Any, replay: Any, activation: str, of_module: Callable[[Any], Any], own: Callable[[], Any]) -> Any:
-    """Where the activation that the loss's input comes out of is applied: in the user's `forward`, else where its module is built.
+    """Where the activation that the loss's input comes out of is applied: in the user's `forward`, else where its module is built, as one
+    in a row of others is.
 
     `activation`: its name; `of_module`: where a module was built; `own`: the user's own frame inside the replay, None where there is none.
     """
@@ -85,9 +86,11 @@ def output_place(torch: Any, replay: Any, activation: str, of_module: Callable[[
     def look(function: Any, _args: Any, _kwargs: Any, result: Any, module: str) -> None:
         result = result[0] if isinstance(result, tuple) and result else result  # of a recurrent layer, whose states come second
         if name_of(function).rstrip("_") == activation and torch.is_tensor(result):
-            layer = modules.get(module.partition(": ")[0])
+            name = module.partition(": ")[0]
+            layer, around = modules.get(name), modules.get(name.rpartition(".")[0] or "model")
             built = of_module(layer) if layer is not None and activation in type(layer).__name__.lower() else None
-            found.append((result.data_ptr(), own() or built or replay.at))
+            place = built if built is not None and isinstance(around, torch.nn.Sequential) else own() or built or replay.at
+            found.append((result.data_ptr(), place))
 
     with inside(torch, replay.modules, look), torch.no_grad():
         replay.run(want_outputs=True)
