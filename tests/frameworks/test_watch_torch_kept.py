@@ -44,3 +44,23 @@ def test_losses_of_evaluations(tmp_path: Path, kept: str, beside: str, *, fault:
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
         assert site.source == "loss = score(model(xt), yt)"
+
+
+WIDE = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+model = nn.Linear(16384, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+for step in range(60):
+    xb, yb = torch.randn(64, 16384), torch.randint(0, 2, (64,))
+    optimizer.zero_grad()
+    F.cross_entropy(model(xb), yb).backward()
+    optimizer.step()
+"""
+
+
+def test_batches_that_are_kept_to_experiment_with_are_no_growth(tmp_path: Path) -> None:
+    seen = watch(tmp_path, WIDE, steps=60)
+    assert len(seen.steps) == 60
+    assert seen.memory.growth_per_step is not None
+    assert seen.memory.growth_per_step < 2**20  # a batch has four times as much

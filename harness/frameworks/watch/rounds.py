@@ -76,7 +76,7 @@ class Rounds(ABC, Generic[S]):
 
     def forget(self) -> None:
         """All rounds are done: let go of what was kept."""
-        self.steps = []
+        self.steps, self.kept_bytes = [], 0
 
     def stepped(self) -> None:
         """A step is over. Runs a round when its time has come."""

@@ -29,7 +29,8 @@ class Memory:
         cuda = self._watch.torch.cuda
         if cuda.is_available() and cuda.is_initialized():
             return int(cuda.memory_allocated())
-        return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+        # What is kept of the script's steps to experiment with is no growth of the script's.
+        return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE - self._watch.probes.kept_bytes
 
     def finish(self) -> None:
         """The slope over the last steps, in bytes a step."""
