@@ -69,7 +69,8 @@ class ShiftFacts(Facts):
     """A loss over the tokens of sequences: the target of a position is the input token `offset` places on, for this `share` of the
     positions of `rows` sequences of `length` tokens.
 
-    `causal`: the answers to the first half stay as they are when later tokens are exchanged between rows. `by_token`: everything inside the
+    `causal`: the answers to the first half stay as they are when later tokens are exchanged between rows. `lag`: so many places behind a
+    token the first answer changes with it; 1 in a model that shifts its input itself. `by_token`: everything inside the
     model is kept token by token, so that no summary of a whole row (as an autoencoder makes it) can be what an answer owes to later ones.
     """
 
@@ -78,6 +79,7 @@ class ShiftFacts(Facts):
     rows: int
     length: int
     causal: bool | None = None
+    lag: int | None = None
     by_token: bool = False
 
 

@@ -120,7 +120,9 @@ def _cut_short(seen: Observation) -> Finding | None:
     own, kept = seen.probes.train, seen.probes.train_kept
     if own is None or kept is None or own.final_loss is None or kept.final_loss is None or len(kept.losses) < len(own.losses):
         return None
-    if not 0 < kept.final_loss < _LOWER * own.final_loss:
+    # Where much was learnt all the same, the schedule may have ended with the training, as it should.
+    begun = own.start_loss or 0.0
+    if not 0 < kept.final_loss < _LOWER * own.final_loss or own.final_loss < 0.5 * begun or own.final_loss - kept.final_loss < 0.15 * begun:
         return None
     return Finding(
         message=f"A schedule takes the learning rate from {max(rates):g} to {rates[-1]:.1g} within {len(rates)} steps, and what is left of "

@@ -61,13 +61,14 @@ def test_a_loss_that_moves_beside_weights_that_do_not(displacement: float, found
     assert (judge("S402", seen) == "found") is found
 
 
-@pytest.mark.parametrize(("kept", "length", "found"), [(0.3, 60, True), (0.5, 60, False), (0.3, 20, False)])
-def test_a_schedule_that_leaves_too_little_of_the_rate(kept: float, length: int, found: bool) -> None:
+@pytest.mark.parametrize(("own", "kept", "length", "found"), [
+    (0.8, 0.3, 60, True), (0.8, 0.6, 60, False), (0.8, 0.3, 20, False), (0.3, 0.05, 60, False)])
+def test_a_schedule_that_leaves_too_little_of_the_rate(own: float, kept: float, length: int, found: bool) -> None:
     seen = healthy()
     seen.steps = steps([1.2 - 0.01 * min(step, 60) for step in range(60)])
     for step in seen.steps:
         step.learning_rate = 1e-3 * 0.5 ** (step.step // 5)
-    seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.2] * 60, start_loss=1.2, final_loss=0.6)
+    seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.2] * 60, start_loss=1.2, final_loss=own)
     seen.probes.train_kept = CurveFacts(learning_rate=1e-3, losses=[1.2] * length, start_loss=1.2, final_loss=kept)
     assert (judge("S402", seen) == "found") is found
 

@@ -74,6 +74,20 @@ class Model(nn.Module):
         return self.head(self.write(self.embed(target).transpose(0, 1), state)[0]).transpose(0, 1)
 model = Model()
 """
+STARTED = TRANSFORMER.replace("h = self.embed(x)", "h = torch.cat([torch.zeros(len(x), 1, 32), self.embed(x)[:, :-1]], 1)")
+DECODER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.read, self.cell, self.head = nn.Embedding(V, 32), nn.GRU(32, 32), nn.GRUCell(32, 32), nn.Linear(32, V)
+    def forward(self, source, target):
+        state, made = self.read(self.embed(source).transpose(0, 1))[1][0], [torch.zeros(len(source), V)]
+        for place in range(1, target.shape[1]):
+            state = self.cell(self.embed(target[:, place - 1]), state)
+            made.append(self.head(state))
+        return torch.stack(made, 1)
+model = Model()
+"""
 SHIFTED = ("model(b[:, :-1])", "F.cross_entropy(logits.reshape(-1, V), b[:, 1:].reshape(-1))")
 AT_ONCE = ("model(b[:, :-1])", "F.cross_entropy(logits.reshape(-1, V), b[:, :-1].reshape(-1))")
 TURNED = ("model(b.t()[:-1])", "F.cross_entropy(logits.reshape(-1, V), b.t()[1:].reshape(-1))")
@@ -93,9 +107,11 @@ def run_with(folder: Path, model: str, called: str, compared: str):
     (TRANSFORMER.replace(*UNMASKED), SHIFTED, 1, True), (TRANSFORMER.replace(*UNMASKED), AT_ONCE, 0, False),
     (RECURRENT, TURNED, 1, False), (RECURRENT, TURNED_AT_ONCE, 0, True),
     (AUTOENCODER, ("model(b)", "F.cross_entropy(logits.transpose(1, 2), b[:, 1:])"), 1, False),
+    (STARTED, ("model(b)", "F.cross_entropy(logits.reshape(-1, V), b.reshape(-1))"), 0, False),
+    (DECODER, ("model(b.flip(1), b)", "F.cross_entropy(logits[:, 1:].reshape(-1, V), b[:, 1:].reshape(-1))"), 0, False),
     (COPYING, ("model(b, b[:, :-1])", "F.cross_entropy(logits.reshape(-1, V), b[:, 1:].reshape(-1))"), 1, False)],
     ids=["shifted", "scores cut", "not shifted", "twice", "no mask", "an autoencoder by token", "rows second", "rows second, not shifted",
-         "a text autoencoder", "a copying task"])
+         "a text autoencoder", "a token in front", "a decoder", "a copying task"])
 def test_what_each_position_is_asked_for(tmp_path: Path, model: str, loop: tuple[str, str], offset: int, *, fault: bool) -> None:
     seen = run_with(tmp_path, model, *loop)
     assert seen.exception is None
@@ -146,6 +162,29 @@ def test_labels_that_a_model_of_transformers_shifts(tmp_path: Path, kind: tuple[
     assert (found(seen)[:1] == ["L211"]) is fault, (found(seen), seen.probes.shift, seen.warnings)
     if fault and kind is GPT:
         assert next(result.finding for result in walk(seen) if result.finding).site.line in (19, 20, 21)
+
+
+T5 = HEAD + """
+from transformers import T5Config, T5ForConditionalGeneration
+model = T5ForConditionalGeneration(T5Config(vocab_size=V, d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2,
+                                            decoder_start_token_id=0))
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+for first in list(range(0, 320, 16)) * 2:
+    b = data[first:first + 16]
+    loss = model(input_ids=b.flip(1), labels=b).loss
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_model_that_makes_its_decoders_input_of_the_labels(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, T5)
+    assert seen.exception is None
+    assert seen.probes.shift is not None
+    assert (seen.probes.shift.offset, seen.probes.shift.lag) == (0, 1)
+    assert "L211" not in found(seen)
 
 
 ENDING = """

@@ -289,6 +289,27 @@ def test_an_evaluation_that_calls_parts_of_the_model(tmp_path: Path, mode: str, 
     assert (found(seen) == ["E503"]) is fault, (found(seen), seen.evaluation)
 
 
+FROZEN = HEAD + """
+body = nn.Sequential(nn.Linear(10, 16), nn.Dropout(0.1), nn.ReLU()).requires_grad_(False).eval()
+head = nn.Linear(16, 2)
+optimizer = torch.optim.Adam(head.parameters(), lr=1e-2)
+for epoch in range(2):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(head(body(xb)), yb).backward()
+        optimizer.step()
+    with torch.no_grad():
+        right = sum((head(body(xb)).argmax(1) == yb).sum().item() for xb, yb in test)
+"""
+
+
+def test_a_frozen_body_is_no_evaluation(tmp_path: Path) -> None:
+    seen = watch(tmp_path, FROZEN, steps=40)
+    assert 0 < seen.evaluation.forwards <= 8
+    assert seen.evaluation.with_gradients == 0
+    assert found(seen) == []
+
+
 def test_a_memory_that_is_filled_before_training(tmp_path: Path) -> None:
     text = HEAD + "answers = [model(X[row:row + 1]).argmax().item() for row in range(400)]\n" + LOOP
     seen = watch(tmp_path, text, onward_seconds=20.0, seconds=60)

@@ -206,11 +206,11 @@ class Fits(Generic[S]):
             if _fell(facts.overfit_scaled[-1].losses):
                 break
 
-    def train(self, losses: list[float], *, used_up: bool = False) -> None:
+    def train(self, losses: list[float], *, highest: float | None = None) -> None:
         """Hold the script's own steps against the same batches at another rate, unless these steps learnt beyond doubt.
 
-        `losses`: of the script's own steps, which ended at the weights of now. `used_up`: a schedule left these little of the rate that it
-        began with, which is kept, then.
+        `losses`: of the script's own steps, which ended at the weights of now. `highest`: the rate that a schedule began with, where it
+        left little of it; then it is kept for as many steps.
         """
         facts = self._facts
         own = CurveFacts(learning_rate=self.backend.rate, losses=losses)
@@ -222,8 +222,8 @@ class Fits(Generic[S]):
         if len(losses) < 2 * LEAST_STEPS:
             own = self._curve(self._steps, 1.0, _TRAIN_STEPS, 0.4 * self._left, measure=True)
         facts.train = own
-        if used_up and self._left >= LEAST_STEPS * self.step_s:
-            facts.train_kept = self._curve(self._steps, 1.0, len(own.losses), 0.5 * self._left, measure=True)
+        if highest is not None and self.backend.rate and len(self._steps) >= len(own.losses) and self._left >= LEAST_STEPS * self.step_s:
+            facts.train_kept = self._curve(self._steps, highest / self.backend.rate, len(own.losses), 0.5 * self._left, measure=True)
         if learns(own.losses):
             facts.skipped["train_scaled"] = "the script's own rate learns"
             return

@@ -128,7 +128,10 @@ class KerasBackend(Backend[Step]):
             facts.input_matters = self._matters_in_training(step)
         if facts.input_matters is not None:
             self._neighbours(step, facts, plain, rolled)
-            facts.shift = self._shift(step)
+            try:
+                facts.shift = self._shift(step)
+            except Exception as error:  # noqa: BLE001 - the script's own model runs here once more, and the other experiments go on
+                facts.skipped["shift"] = f"{type(error).__name__}: {error}"[:300]
         self._start.put()
 
     def input_matters(self, step: Step, change: Change | None = None) -> bool | None:

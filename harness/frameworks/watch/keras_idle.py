@@ -40,7 +40,7 @@ class Idle:
     def went_back(self, weights: list[Any], gradients: list[Any], models: list[Any]) -> None:
         """The tape was asked for the gradients of these weights, after these models had run."""
         given = {key: gradient is not None for weight, gradient in zip(weights, gradients, strict=False) for key in ids_of([weight])}
-        for known in (self._asked.get(id(model)) for model in models):
+        for known in (self._asked.get(key) for key in {id(model) for model in models}):
             if known is None or known.steps < 0:
                 continue
             keys = [ids_of([weight]) & given.keys() for weight in known.model.trainable_variables]
@@ -49,8 +49,9 @@ class Idle:
                 known.steps = -1
             elif own:
                 known.steps, known.held = known.steps + 1, len(own)
-        idle = next((known for known in self._asked.values() if known.steps == _STEPS), None)
+        idle = next((known for known in self._asked.values() if known.steps >= _STEPS), None)
         # Where none of the weights that were asked for gets a gradient, Keras says so itself.
         if idle is not None and self._watch.seen.idle is None and any(given.values()):
             names = [weight.name for weight in idle.model.trainable_variables][:_NAMED]
-            self._watch.seen.idle = LaterFacts(step=_STEPS, held=idle.held, foreign=0, lacking=idle.held, left=names, site=site(idle.place))
+            self._watch.seen.idle = LaterFacts(step=idle.steps, held=idle.held, foreign=0, lacking=idle.held, left=names,
+                                               site=site(idle.place))

@@ -95,7 +95,7 @@ class Steps:
         own = name in vars(model)
         before = vars(model).get(name)
         made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault,
-                       self._watch.session.sites.here)
+                       self._watch.session.sites.here, differences=phase == "train")
         object.__setattr__(model, name, made)
 
         def undo() -> None:

@@ -94,20 +94,22 @@ def patched(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]
 
 @contextlib.contextmanager
 def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_forward: Callable[[], None] | None = None,
-              on_fault: Callable[[str, Exception], None] | None = None, place: Callable[[], Any] | None = None) -> Iterator[Recording]:
+              on_fault: Callable[[str, Exception], None] | None = None, place: Callable[[], Any] | None = None, of: Any = None,
+              differences: bool = False) -> Iterator[Recording]:
     """Record what happens inside. `evaluating`: models run in inference mode whatever they are told; `stop`: end before the gradient.
 
-    `on_fault` is told of an exception and the stage that it came out of: Keras strips the frames that would say so.
+    `on_fault` is told of an exception and the stage that it came out of: Keras strips the frames that would say so. `of`: the model whose
+    step it is; `differences`: what is subtracted from its outputs is recorded as well.
     """
     import tensorflow as tf
 
     record = Recording()
-    patches = _Patches(record, evaluating, stop, on_forward, on_fault, place)
+    patches = _Patches(record, evaluating, stop, on_forward, on_fault, place, of)
     wrapper = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
     with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
             patched(wrapper, "call", patches.row_call), patched(keras.Model, "__call__", patches.model_call), \
             patched(keras.Model, "compute_metrics", patches.metrics_call), \
-            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original) if place is not None else original):
+            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original) if differences else original):
         yield record
 
 
@@ -115,9 +117,9 @@ class _Patches:
     """What stands in for the methods that are recorded."""
 
     def __init__(self, record: Recording, evaluating: bool, stop: bool, on_forward: Callable[[], None] | None,
-                 on_fault: Callable[[str, Exception], None] | None, place: Callable[[], Any] | None) -> None:
+                 on_fault: Callable[[str, Exception], None] | None, place: Callable[[], Any] | None, of: Any) -> None:
         self._record, self._evaluating, self._stop = record, evaluating, stop
-        self._on_forward, self._on_fault, self._place = on_forward, on_fault, place
+        self._on_forward, self._on_fault, self._find, self._of = on_forward, on_fault, place, of
         self._stack: list[LossSeen] = []
 
     def gradient(self, original: Any) -> Any:
@@ -167,7 +169,7 @@ class _Patches:
                 kwargs["training"] = False
             if not self._record.depth:
                 self._told_of_training("training" in kwargs or len(args) > 1)
-                if kwargs.get("training") is True and self._record.training is None and self._place is not None:
+                if kwargs.get("training") is True and model is self._of and self._record.training is None:
                     self._record.training = self._place()
             self._record.depth += 1
             try:
@@ -187,8 +189,14 @@ class _Patches:
         record.told = record.told or told
         if record.told:
             record.untold = None
-        elif record.untold is None and self._place is not None:
+        elif record.untold is None:
             record.untold = self._place()
+
+    def _place(self) -> Any:
+        """Where the script is now; None where that cannot be told, which must not end its step."""
+        with contextlib.suppress(Exception):
+            return self._find() if self._find is not None else None
+        return None
 
     def difference(self, original: Any) -> Any:
         def wrapped(left: Any, right: Any) -> Any:
@@ -201,7 +209,7 @@ class _Patches:
             if ours[0] != ours[1]:
                 pred, true = (left, right) if ours[0] else (right, left)
                 if tf.is_tensor(true) and true.shape.rank is not None and pred.shape.rank is not None:
-                    self._record.differences.append((true, pred, self._place() if self._place is not None else None))
+                    self._record.differences.append((true, pred, self._place()))
             return original(left, right)
 
         return wrapped
@@ -250,7 +258,7 @@ def activation_of(tensor: Any) -> str | None:
 
 
 def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_forward: Callable[[], None],
-            on_fault: Callable[[str, Exception], None], place: Callable[[], Any] | None = None) -> Any:
+            on_fault: Callable[[str, Exception], None], place: Callable[[], Any] | None = None, *, differences: bool = False) -> Any:
     """`original` (a bound `train_step` or `test_step`) with what was recorded among its logs. `tell` gets the record of each tracing."""
     import tensorflow as tf
     from tensorflow.python.autograph.core import ag_ctx
@@ -262,7 +270,8 @@ def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_for
         if not tf.executing_eagerly() and outside == ag_ctx.Status.ENABLED:
             # Keras would have let AutoGraph convert the step; it must not convert this wrapper, but still the step inside.
             called = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=outside))
-        with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place) as record:
+        with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place, of=getattr(original, "__self__", None),
+                       differences=differences) as record:
             logs = called(data, *args, **kwargs)
         with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
             record.divergence = keras_divergence.parts(record.targets[0], record.outputs, data) if len(record.targets) == 1 else {}

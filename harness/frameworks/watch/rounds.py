@@ -161,7 +161,7 @@ class Rounds(ABC, Generic[S]):
         with fits.backend.held():
             if self._may_fit("train"):
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
-                fits.train(losses, used_up=used_up(rates))  # first, while the weights are those of now
+                fits.train(losses, highest=max(rates) if used_up(rates) else None)  # first, while the weights are those of now
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
                 factor = carry.factor(self.facts, fits.step_s, patience)
                 if factor is not None:

@@ -18,7 +18,7 @@ Exchange = tuple[Array, Array]
 _OFFSETS = (0, 1, 2, 3)
 _SHORTEST, _LEAST, _MOST = 5, 32, 1 << 25
 _AGREES, _APART = 0.98, 0.9
-_MOVED = 1e-3
+_MOVED, _ROUNDING = 1e-3, 1e-5
 
 
 @dataclass
@@ -55,12 +55,12 @@ def measure(given: Iterable[Array], target: Array, outputs: Callable[[Exchange |
         if offset is None or shares[offset] < _AGREES or any(share > _APART for key, share in shares.items() if key != offset):
             continue
         rows, length = layout.ids.shape
-        read, causal = _read(layout, counted, scores, outputs)
+        read, causal, lag = _read(layout, counted, scores, outputs)
         if read is not False:  # labels are given to a model as well, and do not reach its scores
-            found.append(ShiftFacts(offset=offset, share=shares[offset], rows=rows, length=length, causal=causal))
+            found.append(ShiftFacts(offset=offset, share=shares[offset], rows=rows, length=length, causal=causal, lag=lag))
     if not found:
         return None
-    best = next((facts for facts in found if facts.offset == 1 and facts.causal), found[0])
+    best = next((facts for facts in found if facts.causal and facts.offset + (facts.lag or 0) == 1), found[0])
     best.by_token = len(found) == 1 and by_token(best.rows, best.length)
     return best
 
@@ -129,21 +129,24 @@ def _share(layout: _Layout, offset: int, counted: Array) -> float | None:
 
 
 def _read(layout: _Layout, counted: Array, plain: Array,
-          outputs: Callable[[Exchange | None], Sequence[Array]]) -> tuple[bool | None, bool | None]:
-    """Whether scores change when the ids behind the middle of the counted positions are exchanged between rows, and whether those up to
-    there stay as they are; None where that cannot be tried."""
+          outputs: Callable[[Exchange | None], Sequence[Array]]) -> tuple[bool | None, bool | None, int | None]:
+    """Whether scores change when the ids behind the middle of the counted positions are exchanged between rows, whether those up to there
+    stay as they are, and how many places behind the first exchanged id the first score changes; None where that cannot be tried."""
     ids, places = layout.ids, np.flatnonzero(counted.any(0))
     if len(places) < 2 or ids.shape[0] < 2:
-        return None, None
+        return None, None, None
     middle = int(places[(len(places) - 1) // 2])
     behind = layout.start + middle + 1
     changed = ids.copy()
     changed[:, behind:] = np.roll(ids[:, behind:], 1, 0)
     if np.array_equal(changed, ids):
-        return None, None
+        return None, None, None
     found = outputs((ids.T, changed.T) if layout.turned else (ids, changed))
     after = _scores(layout, found[-1]) if found else None
     if after is None or after.shape != plain.shape:
-        return None, None
-    moved = np.abs(after - plain).max(-1) > _MOVED * (float(np.abs(plain).max()) or 1.0)
-    return bool(moved.any()), not bool(moved[:, :middle + 1][counted[:, :middle + 1]].any())
+        return None, None, None
+    difference = np.abs(after - plain).max(-1) / (float(np.abs(plain).max()) or 1.0)
+    moved = difference > _MOVED
+    first = np.flatnonzero((difference > _ROUNDING)[changed[:, behind] != ids[:, behind]].any(0))
+    lag = int(first[0]) - (middle + 1) if len(first) else None
+    return bool(moved.any()), not bool(moved[:, :middle + 1][counted[:, :middle + 1]].any()), lag

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_tape import Replay
 
 _ROUNDING = 1e-6
+_CLASSES = 512
 
 # The replays that go backward before one optimizer step.
 Step = list["Replay"]
@@ -60,9 +61,11 @@ class TorchBackend(Backend[Step]):
     @contextlib.contextmanager
     def _evaluating(self) -> Iterator[None]:
         self._start.eval()
-        with self._torch.no_grad():
-            yield
-        self._start.train()
+        try:
+            with self._torch.no_grad():
+                yield
+        finally:
+            self._start.train()
 
     def loss(self, step: Step, change: Change | None = None) -> float:
         """The loss of a step in evaluation mode, with the weights of now."""
@@ -210,10 +213,13 @@ class TorchBackend(Backend[Step]):
 
     def shift(self, replay: Replay, ignored: int) -> ShiftFacts | None:
         """Where the targets of a language model stand beside its inputs, and whether it looks ahead; asked of slightly shaken weights."""
-        target = tensors.array(replay.target) if replay.loss_name in ("cross_entropy", "nll") and replay.target is not None else None
-        if target is None:
+        if replay.loss_name not in ("cross_entropy", "nll") or replay.target is None:
             return None
-        given = [array for tensor in replay.inputs() if not tensor.is_floating_point() and (array := tensors.array(tensor)) is not None]
+        target = tensors.array(replay.target.cpu())
+        given = [array for tensor in replay.inputs()
+                 if not tensor.is_floating_point() and tensor.dim() == 2 and (array := tensors.array(tensor.cpu())) is not None]
+        if target is None or not given:
+            return None
         self._start.put()
         self._shake(self._start.weights, 0.1)
         with self._evaluating():
@@ -230,7 +236,9 @@ class TorchBackend(Backend[Step]):
             same = np.array_equal(tensor.cpu().numpy(), exchange[0])
             return self._torch.from_numpy(exchange[1].copy()).to(tensor.device, tensor.dtype) if same else tensor
 
-        return [array for tensor in self._outputs(replay, change) if (array := tensors.array(tensor)) is not None]
+        # Of many classes some will tell.
+        made = [tensor[..., :: max(1, tensor.shape[-1] // _CLASSES)] for tensor in self._outputs(replay, change) if tensor.dim() in (2, 3)]
+        return [array for tensor in made if (array := tensors.array(tensor.cpu())) is not None]
 
     def lost(self, replay: Replay, sites: Sites) -> tuple[Place | None, str] | None:
         """Where the last trace of the input is lost on its way to the output, and in which operation."""

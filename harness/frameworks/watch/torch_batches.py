@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y")
 IGNORED = -100
 _TEXTS = 4
+_THE_SAME = 0.9
 _COLUMNS = 24
 
 
@@ -96,7 +97,10 @@ def _ends(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any, t
     end = getattr(tokenizer, "eos_token_id", None)
     if end is None or tokenizer.pad_token_id != end or mask is None or labels is None or not mask.shape == labels.shape == ids.shape:
         return
-    ended = (ids == end)[:, 1:] & (mask != 0)[:, 1:] & (labels[:, :-1] != IGNORED)
+    labelled = labels != IGNORED
+    if not labelled.any() or (labels == ids)[labelled].mean() < _THE_SAME:
+        return  # tags of tokens, say, and no language model's
+    ended = (ids == end)[:, 1:] & (mask != 0)[:, 1:] & labelled[:, :-1]
     seen.ends, seen.ends_left_out = int(ended.sum()), int((ended & (labels[:, 1:] == IGNORED)).sum())
 
 

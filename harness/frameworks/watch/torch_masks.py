@@ -81,7 +81,8 @@ class Masks:
         """A model has answered outside of training: ids that a tokenizer has padded, without the mask that training came with."""
         given = torch_batches.named(call.module, call.args, call.kwargs)
         known = self._padded.get(id(given.get("input_ids")))
-        if known is None or given.get("attention_mask") is not None or not hasattr(call.module, "config"):
+        trained = any(call.module is root for root in self._watch.roots)
+        if known is None or given.get("attention_mask") is not None or not trained or not hasattr(call.module, "config"):
             return
         seen = self._watch.seen
         if not seen.steps or not any(batch.has_attention_mask and batch.padding_masked is not False for batch in seen.batches):

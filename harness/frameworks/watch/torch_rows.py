@@ -53,7 +53,7 @@ def influence(replay: Replay, outputs: Outputs, delivered: int | None) -> RowFac
 
 
 def _constant(tensor: Any) -> bool:
-    return bool((tensor == tensor.flatten()[:1]).all())
+    return str(tensor.layout) == "torch.strided" and bool((tensor == tensor.flatten()[:1]).all())
 
 
 def _arrays(found: list[Any]) -> list[np.ndarray[Any, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import torch_graph
+from harness.frameworks.watch import torch_graph, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -136,8 +136,11 @@ class Steps:
                 return original(loss, *args, **kwargs)
             single = self._torch.is_tensor(loss)
             if single and session.safely("a backward pass", self._by_inputs, loss):
-                self._watch.after_backward()
-                return original(loss, *args, **kwargs)
+                self._inside = True
+                try:
+                    return original(loss, *args, **kwargs)
+                finally:
+                    self._inside = False
             self._inside = True
             try:
                 if single:
@@ -178,14 +181,21 @@ class Steps:
     def _by_inputs(self, loss: Any) -> bool:
         """Whether a loss goes backward to inputs only, since for the time being no weight of a model or an optimizer takes part: what is
         drawn from an energy, or a picture that is to fool a model."""
-        if not self._optimizers or not loss.requires_grad:
+        pending = self._watch.pending
+        if not self._optimizers or not loss.requires_grad or not pending:
             return False
-        if any(weight.requires_grad for call in self._watch.pending for weight in call.module.parameters()):
+        if any(weight.requires_grad for weight in pending[-1].module.parameters()):
             return False
         reached = {id(leaf) for leaf in torch_graph.reached(loss)[0]}
-        if any(id(weight) in reached for known in self._optimizers.values() for weight in known.weights()):
+        given = trees.leaves([(call.args, call.kwargs) for call in pending], self._torch.is_tensor)
+        if not any(id(tensor) in reached for tensor in given) or any(
+                id(weight) in reached for known in self._optimizers.values() for weight in known.weights()):
             return False
-        self._watch.pending.clear()
+        # What was called before, for the loss that is to train, is still to come.
+        self._watch.pending = [call for call in pending
+                               if not torch_graph.leads_to(loss, trees.leaves(call.output, self._torch.is_tensor))]
+        if not self._watch.pending:
+            self._watch.after_backward()
         return True
 
     def _before_backward(self, loss: Any) -> None:

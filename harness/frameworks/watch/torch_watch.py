@@ -166,10 +166,11 @@ class TorchWatcher:
                 self.data.trains(call.loader)
         calls = [call for call in self.pending if first or call.loader is None or call.loader.role == "train"]
         # Parts of a model that an evaluation has called, without `no_grad`, leave answers that no loss is made of.
-        asleep = [call for call in calls if not call.training]
+        asleep = [call for call in calls if not call.training
+                  and any(tensor.grad_fn is not None for tensor in trees.leaves(call.output, self.torch.is_tensor))]
         led = [call for call in asleep if torch_graph.leads_to(loss, trees.leaves(call.output, self.torch.is_tensor), _NODES)]
         if led or len(asleep) < len(calls):
-            calls = [call for call in calls if call.training or any(call is other for other in led)]
+            calls = [call for call in calls if not any(call is other for other in asleep) or any(call is other for other in led)]
         for call in self.pending:
             if not any(call is taken for taken in calls):
                 self.evaluations.forward(call)
