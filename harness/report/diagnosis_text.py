@@ -48,7 +48,7 @@ def render(found: Diagnosis, *, details: bool = False) -> str:
 def _finding(result: Result) -> list[str]:
     finding = result.finding
     assert finding is not None
-    lines = [f"{result.code}  {result.title}"]
+    lines = textwrap.wrap(f"{result.code}  {result.title}", _WIDTH, subsequent_indent="      ")
     if finding.site:
         lines += [f"  {finding.site.where}", f"    {finding.site.source}" if finding.site.source else ""]
     lines += ["", *textwrap.wrap(finding.message, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
