@@ -212,7 +212,7 @@ def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, n
     assert error is None
     before = everything(plain)
     # Steps beyond the budget are cut by the watching; of a rate that is too low the script would be ended with its 80th step.
-    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=steps, probe_seconds=1.5))
+    session = WatchSession(tmp_path / "train.py", WatchBudget(seconds=100, steps=steps, slow_seconds=100, probe_seconds=1.5))
     session.attach()
     error, watched = run(session, text, tmp_path / "train.py")
     assert error is None
