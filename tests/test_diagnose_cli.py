@@ -18,7 +18,8 @@ SCRIPTS = [
     ("import sys\nsys.exit(0)\n", 2, r"called sys\.exit\(\) without training.*the walk came as far as: setup"),
     ("import time\ntime.sleep(60)\n", 4, r"was ended after 2 s.*the walk came as far as: setup"),
     ("while True:\n    print('x' * 1000)\n", 4, r"was ended after 2 s"),
-    ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", 4, r"was ended by signal 9|could be watched"),
+    ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", 4, r"was ended by SIGKILL|could be watched"),
+    ("import ctypes\n\nctypes.string_at(0)\n", 4, r"was ended by SIGSEGV at line 3"),
 ]
 
 

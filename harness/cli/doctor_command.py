@@ -34,12 +34,15 @@ def command(as_json: bool) -> None:
         minilm = str(error)
     if as_json:
         click.echo(json.dumps({"python": sys.version.split()[0], "cores": cores(), "cuda_devices": availability.gpus(),
-                               "packages": packages, "minilm": minilm, "specimens": rows}, indent=2))
+                               "packages": packages, "minilm": minilm, "clash": availability.clash(), "specimens": rows}, indent=2))
         return
     click.echo(f"python        {sys.version.split()[0]}, {cores()} cores, {availability.gpus()} CUDA devices")
     for name, found in packages.items():
         click.echo(f"{name:<13} {found or 'not installed'}")
-    click.echo(f"minilm        {minilm}\n")
+    click.echo(f"minilm        {minilm}")
+    if clash := availability.clash():
+        click.echo(f"warning       {clash}")
+    click.echo()
     for row in rows:
         usable = [device for device, why in row["devices"].items() if why is None]
         state = f"runs on {', '.join(usable)}" if row["runs"] else f"cannot run: {row['why_not']}"

@@ -15,6 +15,7 @@ from harness import script
 from harness.child import ImportClock, print_traceback, redirect_noise
 from harness.diagnosis.transport import write
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
+from harness.process import crash
 
 _SNAPSHOT_S = 2.0
 
@@ -25,6 +26,7 @@ def main(request: dict[str, Any]) -> int:
     text = script.read(path)
     code = script.compile_with(text, path, request["values"])
     shown = redirect_noise(request["noise"])
+    crash.watch(output.parent)
     os.chdir(request["folder"])
     module = ModuleType("__main__")
     module.__file__ = str(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +19,10 @@ from harness.diagnosis import transport
 from harness.diagnosis.record import Diagnosis, conclude
 from harness.diagnosis.subject import Subject
 from harness.errors import ChildDied, ScriptError
-from harness.process import launch
+from harness.process import crash, launch
 from harness.process.environment import for_script
 from harness.process.pool import Pool
+from harness.runs import availability
 
 CHILD = "harness.diagnosis.child"
 _PROBING = 0.3  # share of the watched time that experiments on copies of the model may take
@@ -45,9 +47,9 @@ def diagnose(subject: Subject, options: Options,
     Raises `ScriptError` where it ended before it trained and nothing explains why, `ChildDied` where it was ended from outside and what had
     been seen by then explains nothing.
     """
-    seen, outcome = _watch(subject, options, subject.values, on_output, pool=pool)
+    seen, outcome, ended = _watch(subject, options, subject.values, on_output, pool=pool)
     if seen is None:
-        raise ChildDied(f"{subject.shown} {_ended(outcome, options)} before anything could be watched; run it by itself first")
+        raise ChildDied(f"{subject.shown} {ended} before anything could be watched; run it by itself first")
     if seen.exception is not None and any(text in seen.exception.message for text in _ASYNCHRONOUS):
         seen.exception.cpu_rerun = _on_the_cpu(subject, options)
     results = walk(seen)
@@ -57,7 +59,7 @@ def diagnose(subject: Subject, options: Options,
     if found.verdict == "found":
         return found
     if outcome.timed_out or outcome.signal is not None:
-        raise ChildDied(f"{subject.shown} {_ended(outcome, options)}; {_how_far(seen)}")
+        raise ChildDied(f"{subject.shown} {ended}; {_how_far(seen)}")
     if not seen.steps and not seen.backward_without_step and seen.exception is None:
         how = {"time": "was stopped", "enough steps": "was stopped", "exit": "called sys.exit()"}.get(seen.stopped, "ended by itself")
         raise ScriptError(f"{subject.shown} {how} without training: no loss went backward and no fit() ran; {_how_far(seen)}. "
@@ -66,7 +68,8 @@ def diagnose(subject: Subject, options: Options,
 
 
 def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
-           extra: dict[str, str] | None = None, pool: Pool | None = None) -> tuple[Observation | None, launch.Outcome]:
+           extra: dict[str, str] | None = None, pool: Pool | None = None) -> tuple[Observation | None, launch.Outcome, str]:
+    """What was seen, how the child ended, and that in words."""
     with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         (folder / "tmp").mkdir()
@@ -78,32 +81,32 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             "budget": {"seconds": options.seconds, "steps": options.steps, "probe_seconds": _PROBING * options.seconds}}
         if pool is not None:
             outcome = pool.run(CHILD, request, folder / "output.log", folder / "tmp", options.timeout_s)
-            return transport.read(observation), outcome
-        request_path = folder / "request.json"
-        request_path.write_text(json.dumps(request))
-        environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
-        if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
-            environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
-        environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
-        outcome = launch.run_module(CHILD, request_path, environment, options.timeout_s, on_output, subject.folder)
-        return transport.read(observation), outcome
+        else:
+            request_path = folder / "request.json"
+            request_path.write_text(json.dumps(request))
+            environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
+            if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
+                environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
+            environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
+            outcome = launch.run_module(CHILD, request_path, environment, options.timeout_s, on_output, subject.folder)
+        return transport.read(observation), outcome, _ended(outcome, options, crash.read(folder, subject.path))
 
 
 def _on_the_cpu(subject: Subject, options: Options) -> dict[str, Any] | None:
     """The same script where tracebacks can be believed: without GPUs, and with `device=cpu` where it has that parameter."""
     values = subject.values | subject.rerun_on_cpu
-    seen, _ = _watch(subject, options, values, lambda _data, _is_error: None, {"CUDA_VISIBLE_DEVICES": ""})
+    seen, *_ = _watch(subject, options, values, lambda _data, _is_error: None, {"CUDA_VISIBLE_DEVICES": ""})
     if seen is None or seen.exception is None:
         return None
     raised: dict[str, Any] = msgspec.to_builtins(seen.exception)
     return raised
 
 
-def _ended(outcome: launch.Outcome, options: Options) -> str:
+def _ended(outcome: launch.Outcome, options: Options, found: crash.Crash) -> str:
     if outcome.timed_out:
         return f"was ended after {options.timeout_s:g} s (--timeout gives it more)"
     if outcome.signal is not None:
-        return f"was ended by signal {outcome.signal}"
+        return f"was ended by {signal.Signals(outcome.signal).name}{availability.explained(found)}"
     return f"ended with status {outcome.status}"
 
 

@@ -9,10 +9,12 @@ import importlib.util
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from harness.catalog.load import Bug
 from harness.catalog.schema import Script
 from harness.errors import MissingRequirement
+from harness.process.crash import Crash
 
 FRAMEWORK_PACKAGES = {"torch": ("torch", "transformers", "datasets", "evaluate", "accelerate"),
                       "tensorflow": ("tensorflow", "tf-keras", "transformers", "datasets", "evaluate")}
@@ -41,6 +43,27 @@ def obstacle(script: Script) -> str | None:
         if not wanted.specifier.contains(have, prereleases=True):
             return f"needs {text}, but {have} is installed; pip install '{text}'"
     return None
+
+
+def clash() -> str | None:
+    """Two installed packages that crash in one process, with what to do about it; None where there are none.
+
+    TensorFlow's wheels from 2.20 on load their LLVM for every library to see (`RTLD_GLOBAL`); triton's, from 3.7 on, then binds to that one
+    instead of its own, and the process ends with SIGSEGV. See tensorflow/tensorflow#124205.
+    """
+    tensorflow, triton = version("tensorflow"), version("triton")
+    if not tensorflow or not triton or Version(tensorflow) < Version("2.20") or Version(triton) < Version("3.7"):
+        return None
+    return (f"triton {triton} (PyTorch's compiler for GPUs) crashes where it is loaded after tensorflow {tensorflow}; "
+            f"pip uninstall triton, or import it before tensorflow")
+
+
+def explained(crash: Crash) -> str:
+    """Where native code crashed, and what to do where that is known; to be put behind "was ended by SIGSEGV"."""
+    if crash.loading is None:
+        return str(crash)
+    known = clash() if crash.loading in {"triton", "tensorflow"} else None
+    return f"{crash}; {known or f'another package that is loaded before it may not go with it, try importing {crash.loading} first'}"
 
 
 def device_obstacle(script: Script, device: str) -> str | None:

@@ -21,7 +21,7 @@ from harness.errors import BadParameter, ChildDied, MissingRequirement
 from harness.evidence import facts
 from harness.evidence.judge import judge
 from harness.paths import ROOT
-from harness.process import launch
+from harness.process import crash, launch
 from harness.process.environment import for_script
 from harness.runs import availability
 from harness.runs.report import ExceptionReport, RunReport
@@ -126,7 +126,8 @@ def _died(job: Job, request: launch.Request, outcome: launch.Outcome, limit_s: f
     if outcome.signal is not None:
         name = signal.Signals(outcome.signal).name
         why = "; the kernel may have ended it for memory, try a smaller batch_size" if name == "SIGKILL" else ""
-        return ChildDied(f"{job.name} was ended by {name} at step {steps}{why}")
+        found = crash.read(request.events.parent, job.path)
+        return ChildDied(f"{job.name} was ended by {name} at step {steps}{availability.explained(found)}{why}")
     noise = request.noise.read_text(errors="replace")[-2000:] if request.noise and request.noise.exists() else ""
     return ChildDied(f"{job.name} ended with status {outcome.status} before it could report, at step {steps}; run it again with "
                      f"--verbose to see why" + (f" (last words: {noise.strip().splitlines()[-1]})" if noise.strip() else ""))

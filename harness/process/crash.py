@@ -1,0 +1,55 @@
+"""Where a child was when native code crashed: Python's `faulthandler` writes its stack, the parent reads it.
+
+`faulthandler` keeps the innermost 100 frames; a script that crashes deep inside imports may not be among them.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_NAME = "crash.log"
+_FRAME = re.compile(r'^  File "(?P<path>[^"]*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+_IMPORTLIB = "<frozen importlib."
+_LOADING = ("create_module", "exec_module")
+_ENOUGH_BYTES = 2**16
+
+
+@dataclass(frozen=True)
+class Crash:
+    """What the stack tells: the script's own line (1-based) where it is still in it, and the package whose native library was being
+    loaded, where that is what crashed."""
+
+    line: int | None
+    loading: str | None
+
+    def __str__(self) -> str:
+        at = f" at line {self.line}" if self.line else ""
+        return at + (f", while a native library of {self.loading} was being loaded" if self.loading else "")
+
+
+def watch(folder: Path) -> None:
+    """In the child: have the stack written into `folder` when a signal like SIGSEGV ends this process."""
+    # Kept open for as long as the process lives: at the crash nothing can be opened any more.
+    faulthandler.enable((folder / _NAME).open("w"), all_threads=False)
+
+
+def read(folder: Path, script: Path) -> Crash:
+    """In the parent: what a child that ran `script` left in `folder`; a `Crash` that says nothing where it left nothing."""
+    path = folder / _NAME
+    text = path.open(errors="replace").read(_ENOUGH_BYTES) if path.exists() else ""
+    frames = [(found["path"], int(found["line"]), found["function"]) for found in _FRAME.finditer(text)]
+    own = next((line for path, line, _ in frames if path == str(script)), None)
+    return Crash(own, _loading(frames))
+
+
+def _loading(frames: list[tuple[str, int, str]]) -> str | None:
+    """The package whose extension module the import system was loading in the innermost frames."""
+    inner = [function for path, _, function in frames[:2] if path.startswith(_IMPORTLIB)]
+    if not any(function in _LOADING for function in inner):
+        return None
+    importer = next((path for path, _, _ in frames if not path.startswith(_IMPORTLIB)), "")
+    parts = Path(importer).parts
+    return parts[parts.index("site-packages") + 1] if "site-packages" in parts[:-1] else None
