@@ -25,7 +25,7 @@ copy(0)
 """
 
 # Of `import tensorflow; import triton`, triton 3.7.1 beside tensorflow 2.21.0, Python 3.11; the paths are shortened.
-LOADING = """\
+LOADING = f"""\
 Fatal Python error: Segmentation fault
 
 Current thread 0x00007f504820a040 (most recent call first):
@@ -35,6 +35,7 @@ Current thread 0x00007f504820a040 (most recent call first):
   File "<frozen importlib._bootstrap>", line 676 in _load_unlocked
   File "<frozen importlib._bootstrap>", line 1149 in _find_and_load_unlocked
   File "<frozen importlib._bootstrap>", line 1178 in _find_and_load
+  File "{Path(crash.__file__).parents[1]}/child.py", line 52 in _timed
   File "/env/lib/python3.11/site-packages/triton/knobs.py", line 15 in <module>
   File "<frozen importlib._bootstrap>", line 241 in _call_with_frames_removed
   File "<frozen importlib._bootstrap_external>", line 940 in exec_module

@@ -12,6 +12,7 @@ from pathlib import Path
 
 _NAME = "crash.log"
 _FRAME = re.compile(r'^  File "(?P<path>[^"]*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+_OWN = str(Path(__file__).parents[1])
 _IMPORTLIB = "<frozen importlib."
 _LOADING = ("create_module", "exec_module")
 _ENOUGH_BYTES = 2**16
@@ -36,11 +37,12 @@ def watch(folder: Path) -> None:
     faulthandler.enable((folder / _NAME).open("w"), all_threads=False)
 
 
-def read(folder: Path, script: Path) -> Crash:
+def read(folder: Path, script: Path | None = None) -> Crash:
     """In the parent: what a child that ran `script` left in `folder`; a `Crash` that says nothing where it left nothing."""
     path = folder / _NAME
     text = path.open(errors="replace").read(_ENOUGH_BYTES) if path.exists() else ""
     frames = [(found["path"], int(found["line"]), found["function"]) for found in _FRAME.finditer(text)]
+    frames = [frame for frame in frames if not frame[0].startswith(_OWN)]
     own = next((line for path, line, _ in frames if path == str(script)), None)
     return Crash(own, _loading(frames))
 

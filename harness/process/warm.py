@@ -21,7 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from harness.errors import ChildDied
 from harness.paths import ROOT
+from harness.process import crash
 from harness.process.launch import Outcome, end_group
 
 CHILD = "harness.child"
@@ -107,20 +109,26 @@ class WarmParent:
 
 @contextlib.contextmanager
 def start(framework: str, environment: dict[str, str], also: tuple[str, ...] = ()) -> Iterator[WarmParent]:
-    """Start a warm parent for a framework and wait until it has imported everything, the modules `also` named among it."""
+    """Start a warm parent for a framework and wait until it has imported everything, the modules `also` named among it.
+
+    Raises `ChildDied` where native code crashed in an import.
+    """
     search = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH", "")]))
-    with tempfile.TemporaryFile() as noise:
+    with tempfile.TemporaryFile() as noise, tempfile.TemporaryDirectory(prefix="zoo-warm-") as folder:
         process = subprocess.Popen(
-            [sys.executable, "-m", "harness.process.warm", framework, *also], env={**environment, "PYTHONPATH": search},
+            [sys.executable, "-m", "harness.process.warm", folder, framework, *also], env={**environment, "PYTHONPATH": search},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, start_new_session=True)
-        yield from _served(WarmParent(process), noise)
+        yield from _served(WarmParent(process), noise, Path(folder))
 
 
-def _served(parent: WarmParent, noise: IO[bytes]) -> Iterator[WarmParent]:
+def _served(parent: WarmParent, noise: IO[bytes], folder: Path) -> Iterator[WarmParent]:
     try:
         try:
             parent._receive(None)
         except RuntimeError:
+            if (status := parent.process.wait()) < 0:
+                raise ChildDied(f"importing the frameworks was ended by {signal.Signals(-status).name}{crash.read(folder)}; "
+                                "python -m harness doctor names packages that do not go together") from None
             noise.seek(0)
             raise RuntimeError(f"the warm parent could not start: {noise.read().decode(errors='replace')[-3000:]}") from None
         yield parent
@@ -133,8 +141,9 @@ def supported() -> bool:
     return sys.platform == "linux"
 
 
-def _serve(framework: str, also: list[str]) -> None:
+def _serve(folder: str, framework: str, also: list[str]) -> None:
     """The warm parent's own loop: requests in on descriptor 0, answers out on a private copy of descriptor 1."""
+    crash.watch(Path(folder))
     answers = os.dup(1)
     os.dup2(2, 1)
     for name in (*_PRELOAD[framework], *also):
@@ -211,4 +220,4 @@ def _answer(descriptor: int, message: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], sys.argv[2:])
+    _serve(sys.argv[1], sys.argv[2], sys.argv[3:])
