@@ -32,9 +32,13 @@ _OWN = str(Path(__file__).resolve().parent)
 
 
 class ImportClock:
-    """Adds up the time spent in import statements, so that a script's own work can be told from loading the frameworks."""
+    """Adds up the time spent in import statements, so that a script's own work can be told from loading the frameworks.
 
-    def __init__(self) -> None:
+    `notes`, if there are any, are told of the outermost ones.
+    """
+
+    def __init__(self, notes: crash.Notes | None = None) -> None:
+        self._notes = notes
         self.seconds = 0.0
         self._depth = 0
         self._import = builtins.__import__
@@ -48,6 +52,8 @@ class ImportClock:
     def _timed(self, *args: Any, **kwargs: Any) -> ModuleType:
         self._depth += 1
         begun = time.perf_counter() if self._depth == 1 else 0.0
+        if self._notes is not None and self._depth == 1 and args and args[0] not in sys.modules:
+            self._notes.importing(sys._getframe(1))
         try:
             return self._import(*args, **kwargs)
         finally:
@@ -67,7 +73,7 @@ def observe(emit: EventWriter) -> list[Any]:
     return [memory, torch, keras]  # memory first: it gives the others room to finish
 
 
-def run(request: dict[str, Any], emit: EventWriter, shown: int) -> int:
+def run(request: dict[str, Any], emit: EventWriter, shown: int, notes: crash.Notes) -> int:
     """Run `request["script"]` with `request["values"]`; returns the exit status of the script as Python would give it.
 
     `shown` is the descriptor on which a traceback is printed; the script's own stderr may be going elsewhere.
@@ -82,7 +88,7 @@ def run(request: dict[str, Any], emit: EventWriter, shown: int) -> int:
     sys.path[0:0] = [str(path.parent)]
     emit("start", pid=os.getpid(), python=sys.version.split()[0])
     observers = observe(emit)
-    clock = ImportClock()
+    clock = ImportClock(notes)
     status = 0
     begun = time.perf_counter()
     clock.start()
@@ -161,10 +167,10 @@ def main(request: dict[str, Any]) -> int:
     """Prepare this process as the request says, run the script, and return its status. For a fresh or a forked process."""
     descriptor = os.open(request["events"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     shown = redirect_noise(request["noise"])
-    crash.watch(Path(request["events"]).parent)
+    notes = crash.Notes(Path(request["events"]).parent)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     try:
-        return run(request, EventWriter(descriptor), shown)
+        return run(request, EventWriter(descriptor), shown, notes)
     finally:
         sys.stdout.flush()
 

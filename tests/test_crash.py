@@ -26,6 +26,8 @@ copy(0)
 
 # Of `import tensorflow; import triton`, triton 3.7.1 beside tensorflow 2.21.0, Python 3.11; the paths are shortened.
 LOADING = f"""\
+Import in "/work/train.py", line 1, <module>
+Import in "/work/train.py", line 3, load
 Fatal Python error: Segmentation fault
 
 Current thread 0x00007f504820a040 (most recent call first):
@@ -39,7 +41,7 @@ Current thread 0x00007f504820a040 (most recent call first):
   File "/env/lib/python3.11/site-packages/triton/knobs.py", line 15 in <module>
   File "<frozen importlib._bootstrap>", line 241 in _call_with_frames_removed
   File "<frozen importlib._bootstrap_external>", line 940 in exec_module
-  File "/work/train.py", line 3 in <module>
+  ...
 
 Extension modules: numpy._core._multiarray_umath (total: 1)
 """
@@ -50,16 +52,16 @@ def test_the_line_of_a_real_crash(tmp_path: Path) -> None:
     script.write_text(SCRIPT)
     root = Path(crash.__file__).parents[2]
     code = (f"import sys; sys.path.insert(0, {str(root)!r}); from pathlib import Path; from harness.process import crash; "
-            f"crash.watch(Path({str(tmp_path)!r})); exec(compile(Path({str(script)!r}).read_text(), {str(script)!r}, 'exec'))")
+            f"notes = crash.Notes(Path({str(tmp_path)!r})); exec(compile(Path({str(script)!r}).read_text(), {str(script)!r}, 'exec'))")
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGSEGV
-    assert crash.read(tmp_path, script) == Crash(line=5, loading=None)
+    assert crash.read(tmp_path, script) == Crash(line=5, function="copy")
 
 
 def test_a_package_whose_library_was_being_loaded(tmp_path: Path) -> None:
     (tmp_path / "crash.log").write_text(LOADING)
-    assert crash.read(tmp_path, Path("/work/train.py")) == Crash(line=3, loading="triton")
+    assert crash.read(tmp_path, Path("/work/train.py")) == Crash(line=3, function="load", loading="triton")
     (tmp_path / "crash.log").write_text(LOADING.replace("create_module", "_call"))
-    assert crash.read(tmp_path, Path("/work/train.py")) == Crash(line=3, loading=None)
+    assert crash.read(tmp_path, Path("/work/train.py")) == Crash()
 
 
 def test_nothing_written_says_nothing(tmp_path: Path) -> None:

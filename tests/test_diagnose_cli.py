@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.process import launch
 from tests.test_cli import call
 
 pytestmark = pytest.mark.long
@@ -19,7 +20,6 @@ SCRIPTS = [
     ("import time\ntime.sleep(60)\n", 4, r"was ended after 2 s.*the walk came as far as: setup"),
     ("while True:\n    print('x' * 1000)\n", 4, r"was ended after 2 s"),
     ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", 4, r"was ended by SIGKILL|could be watched"),
-    ("import ctypes\n\nctypes.string_at(0)\n", 4, r"was ended by SIGSEGV at line 3"),
 ]
 
 
@@ -62,6 +62,43 @@ def test_a_missing_package_is_named_with_its_line(tmp_path: Path, capfd: pytest.
     found = json.loads(capfd.readouterr().out)
     assert found["first"]["finding"]["site"]["line"] == 2
     assert "no_such_package_at_all" in found["first"]["finding"]["message"]
+
+
+def test_a_crash_of_native_code_is_named_with_its_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import ctypes\n\n\ndef copy():\n    ctypes.string_at(0)\n\n\ncopy()\n")
+    assert call("diagnose", "--json", str(path)) == 1
+    found = json.loads(capfd.readouterr().out)
+    assert (found["first"]["code"], found["stopped"]) == ("R603", "ended by SIGSEGV")
+    assert (found["first"]["finding"]["site"]["line"], found["first"]["finding"]["site"]["source"]) == (5, "ctypes.string_at(0)")
+    assert {stage["stage"]: stage["state"] for stage in found["walk"]}["step"] == "not reached"
+
+
+KILLED = """\
+import os, signal, time
+
+
+def load():
+    time.sleep(5)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+load()
+"""
+
+
+def test_an_end_that_the_kernel_counts_is_one_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                         capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(KILLED)
+    counts = iter(range(9))
+    monkeypatch.setattr(launch, "ended_for_memory", lambda: next(counts))
+    assert call("diagnose", "--json", str(path)) == 1
+    found = json.loads(capfd.readouterr().out)["first"]
+    assert (found["code"], found["finding"]["site"]["line"]) == ("R601", 5)
+    monkeypatch.setattr(launch, "ended_for_memory", lambda: 7)
+    assert call("diagnose", "--json", str(path)) == 4
+    assert "was ended by SIGKILL" in capfd.readouterr().err
 
 
 def test_arguments_reach_the_script(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

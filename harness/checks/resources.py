@@ -11,6 +11,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
+_BEFORE = ("setup", "data")
 _TRACES = 8
 _EVALUATIONS, _GRAPHS = 8, 20
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -33,18 +34,16 @@ class OutOfMemory(Check):
         r"DefaultCPUAllocator: can't allocate memory", r"DefaultCPUAllocator: not enough memory", r"CUDA out of memory",
         r"(MPS|XPU|HIP) .*out of memory", r"OOM when allocating tensor", r"std::bad_alloc", r"Unable to allocate .* for an array",
         r"Dst tensor is not initialized", r"failed to allocate memory|[Oo]ut of memory (while|trying to) allocat",
-        r"RESOURCE_EXHAUSTED|CUDA error: out of memory")
+        r"RESOURCE_EXHAUSTED|CUDA error: out of memory", r"^(?:\S+: line \d+:\s+\d+ )?Killed(?:\s+python|$)")
     _CLASSES = ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError", "_ArrayMemoryError")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the exceptions of allocators, whatever the stage they came out of."""
+        """Judges from the exceptions of allocators, whatever the stage they came out of, and from what the kernel counts."""
         error = self._error(seen)
         if error is None:
-            return None
+            return self._killed(seen)
         wanted = seen.memory.requested or requested_bytes(error.message)
-        batch = next((loader.batch_size for loader in seen.loaders if loader.role == "train" and loader.batch_size), None)
-        if batch is None and seen.batches:
-            batch = max((t.shape[0] for t in seen.batches[-1].columns.values() if t.shape), default=None)
+        batch = _batch(seen)
         asked = f" when {_size(wanted)} more were asked for" if wanted else ""
         evidence = [f"{error.type}: {reading.first_line(_telling(error.message, self.messages))}"]
         memory = seen.memory
@@ -55,6 +54,21 @@ class OutOfMemory(Check):
             evidence.append(f"batch of {batch} rows" + (f", up to {longest} tokens each" if longest else ""))
         return Finding(message=f"Memory ran out{asked}" + (f", with {batch} rows in a batch." if batch else "."),
                        remedy=self._remedy(seen, batch), site=error.site or reading.place(seen, "loss", "fit", "step"), evidence=evidence)
+
+    def _killed(self, seen: Observation) -> Finding | None:
+        """The kernel gives no message: it ends the process that holds most, and counts it."""
+        ended = seen.ended
+        if ended is None or not ended.out_of_memory:
+            return None
+        batch = _batch(seen)
+        held = f" when it held {_size(ended.resident)}" if ended.resident else ""
+        return Finding(
+            message=f"The machine's memory ran out, and the kernel ended the script{held}"
+                    + (f", with {batch} rows in a batch." if batch else "."),
+            remedy=self._remedy(seen, batch) if batch and seen.reached not in _BEFORE else
+                   "Load the data in parts (`datasets` and memory maps keep it on disk), in a smaller dtype, or take a smaller model.",
+            site=ended.site, evidence=[f"{ended.name}, while the kernel counted a process ended for memory",
+                                       *([f"memory of the machine: {_size(ended.machine)}"] if ended.machine else [])])
 
     def _error(self, seen: Observation) -> ExceptionFacts | None:
         for error in reading.raised(seen):
@@ -103,12 +117,14 @@ class MemoryGrows(Check):
         kept = seen.memory.evaluations_kept
         if kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS and kept >= 0.8 * seen.memory.evaluations:
             return self._evaluations(seen)
-        growth, peak, steps = seen.memory.growth_per_step, seen.memory.peak, len(seen.steps)
+        killed = seen.ended is not None and seen.ended.out_of_memory
+        peak = seen.ended.resident if seen.ended is not None and killed else seen.memory.peak
+        growth, steps = seen.memory.growth_per_step, len(seen.steps)
         if growth is None or peak is None:
             raise NotJudged("memory was not measured over the steps")
         if growth < 2**20:
             return None
-        if steps < 30:
+        if steps < 30 and not killed:
             raise NotJudged("too few steps to tell growth from caches that fill")
         if growth * steps < 0.25 * peak:
             return None
@@ -118,7 +134,8 @@ class MemoryGrows(Check):
                        remedy="Look for what is kept from step to step: outputs or losses in a list "
                               "(`outputs.append(x.detach().cpu())`), hooks "
                               "that are added again, a cache without a limit.",
-                       site=reading.place(seen, "carried", "loss", "step", "backward", "fit"), evidence=[])
+                       site=reading.place(seen, "carried", "loss", "step", "backward", "fit"),
+                       evidence=["the machine's memory ran out, and the kernel ended the script"] if killed else [])
 
     @staticmethod
     def _evaluations(seen: Observation) -> Finding:
@@ -139,6 +156,14 @@ class MemoryGrows(Check):
             remedy="Give it tensors, `tf.constant(value, tf.float32)`, or let it read a `tf.Variable` that is assigned to; only what "
                    "is to be built into the graph (a mode, a width) should come as a number of Python.",
             site=reading.place(seen, "traced", "step"), evidence=[])
+
+
+def _batch(seen: Observation) -> int | None:
+    """Rows in a training batch."""
+    batch = next((loader.batch_size for loader in seen.loaders if loader.role == "train" and loader.batch_size), None)
+    if batch is None and seen.batches:
+        batch = max((t.shape[0] for t in seen.batches[-1].columns.values() if t.shape), default=None)
+    return batch
 
 
 def requested_bytes(message: str) -> int | None:

@@ -77,6 +77,22 @@ class ExceptionFacts(Facts):
     module_inputs: list[TensorFacts] = []
 
 
+class EndFacts(Facts):
+    """How a signal ended the script's process (`SIGSEGV`, `SIGKILL`, ...): the user's innermost line then, or when it was last looked at
+    (`resident`: its size in bytes at that time). `loading`: the package whose native library was being loaded; `clash`: what is known of
+    that one beside another that is installed. `out_of_memory`: the kernel counts one more process that it has ended for memory.
+    `machine`: memory of the machine in bytes.
+    """
+
+    name: str
+    site: Site | None = None
+    loading: str = ""
+    clash: str = ""
+    out_of_memory: bool = False
+    resident: int | None = None
+    machine: int | None = None
+
+
 class MemoryFacts(Facts):
     """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
     earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `evaluations_kept`: after how

@@ -26,7 +26,7 @@ def main(request: dict[str, Any]) -> int:
     text = script.read(path)
     code = script.compile_with(text, path, request["values"])
     shown = redirect_noise(request["noise"])
-    crash.watch(output.parent)
+    notes = crash.Notes(output.parent)
     os.chdir(request["folder"])
     module = ModuleType("__main__")
     module.__file__ = str(path)
@@ -40,7 +40,7 @@ def main(request: dict[str, Any]) -> int:
     ended = threading.Event()
     threading.Thread(target=_snapshots, args=(session, output, begun, ended), daemon=True).start()
     error: BaseException | None = None
-    clock = ImportClock()
+    clock = ImportClock(notes)
     clock.start()
     try:
         exec(code, module.__dict__)
@@ -62,6 +62,7 @@ def _snapshots(session: WatchSession, output: Path, begun: float, ended: threadi
     """What was seen so far, written now and then, so that a script that hangs or is killed still has been watched."""
     while not ended.wait(_SNAPSHOT_S):
         try:
+            session.look()
             session.observation.seconds = time.monotonic() - begun
             write(session.observation, output)
         except (RuntimeError, ValueError, TypeError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,14 +14,13 @@ import msgspec
 
 from harness.checks.base import walk
 from harness.checks.observation import Observation
-from harness.diagnosis import transport
+from harness.diagnosis import ending, transport
 from harness.diagnosis.record import Diagnosis, conclude
 from harness.diagnosis.subject import Subject
 from harness.errors import ChildDied, ScriptError
 from harness.process import crash, launch
 from harness.process.environment import for_script
 from harness.process.pool import Pool
-from harness.runs import availability
 
 CHILD = "harness.diagnosis.child"
 _PROBING = 0.3  # share of the watched time that experiments on copies of the model may take
@@ -47,9 +45,13 @@ def diagnose(subject: Subject, options: Options,
     Raises `ScriptError` where it ended before it trained and nothing explains why, `ChildDied` where it was ended from outside and what had
     been seen by then explains nothing.
     """
-    seen, outcome, ended = _watch(subject, options, subject.values, on_output, pool=pool)
+    seen, outcome, crashed = _watch(subject, options, subject.values, on_output, pool=pool)
+    ended = ending.in_words(outcome, crashed, seen, options.timeout_s)
     if seen is None:
         raise ChildDied(f"{subject.shown} {ended} before anything could be watched; run it by itself first")
+    seen.ended = ending.by_signal(outcome, crashed, seen, subject.path)
+    if seen.ended is not None:
+        seen.stopped = f"ended by {seen.ended.name}"
     if seen.exception is not None and any(text in seen.exception.message for text in _ASYNCHRONOUS):
         seen.exception.cpu_rerun = _on_the_cpu(subject, options)
     results = walk(seen)
@@ -68,8 +70,8 @@ def diagnose(subject: Subject, options: Options,
 
 
 def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
-           extra: dict[str, str] | None = None, pool: Pool | None = None) -> tuple[Observation | None, launch.Outcome, str]:
-    """What was seen, how the child ended, and that in words."""
+           extra: dict[str, str] | None = None, pool: Pool | None = None) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
+    """What was seen, how the child ended, and where native code crashed."""
     with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         (folder / "tmp").mkdir()
@@ -89,7 +91,7 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
                 environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
             environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
             outcome = launch.run_module(CHILD, request_path, environment, options.timeout_s, on_output, subject.folder)
-        return transport.read(observation), outcome, _ended(outcome, options, crash.read(folder, subject.path))
+        return transport.read(observation), outcome, crash.read(folder, subject.path)
 
 
 def _on_the_cpu(subject: Subject, options: Options) -> dict[str, Any] | None:
@@ -100,14 +102,6 @@ def _on_the_cpu(subject: Subject, options: Options) -> dict[str, Any] | None:
         return None
     raised: dict[str, Any] = msgspec.to_builtins(seen.exception)
     return raised
-
-
-def _ended(outcome: launch.Outcome, options: Options, found: crash.Crash) -> str:
-    if outcome.timed_out:
-        return f"was ended after {options.timeout_s:g} s (--timeout gives it more)"
-    if outcome.signal is not None:
-        return f"was ended by {signal.Signals(outcome.signal).name}{availability.explained(found)}"
-    return f"ended with status {outcome.status}"
 
 
 def _how_far(seen: Observation) -> str:

@@ -80,7 +80,7 @@ def _stages(seen: Observation, results: list[Result], rank: dict[Any, int]) -> l
         counts = {state: own.count(state) for state in ("clean", "found", "skipped")}
         if counts["found"]:
             state = "found"
-        elif stage not in ("setup", "resources") and rank[stage] > rank[seen.reached] and seen.exception is not None:
+        elif stage not in ("setup", "resources") and rank[stage] > rank[seen.reached] and (seen.exception or seen.ended):
             state = "not reached"
         else:
             state = "clean" if counts["clean"] else "not judged"

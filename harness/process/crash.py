@@ -1,6 +1,6 @@
 """Where a child was when native code crashed: Python's `faulthandler` writes its stack, the parent reads it.
 
-`faulthandler` keeps the innermost 100 frames; a script that crashes deep inside imports may not be among them.
+`faulthandler` keeps the innermost 100 frames. A script that crashes deep inside an import is not among them, so imports are noted before.
 """
 
 from __future__ import annotations
@@ -9,32 +9,43 @@ import faulthandler
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import IO
 
 _NAME = "crash.log"
 _FRAME = re.compile(r'^  File "(?P<path>[^"]*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
 _OWN = str(Path(__file__).parents[1])
 _IMPORTLIB = "<frozen importlib."
+_IMPORT = re.compile(r'^Import in "(?P<path>[^"]*)", line (?P<line>\d+), (?P<function>.*)$', re.MULTILINE)
 _LOADING = ("create_module", "exec_module")
 _ENOUGH_BYTES = 2**16
 
 
 @dataclass(frozen=True)
 class Crash:
-    """What the stack tells: the script's own line (1-based) where it is still in it, and the package whose native library was being
-    loaded, where that is what crashed."""
+    """What the stack tells: the script's own line (1-based) and function where they are still in it, and the package whose native library
+    was being loaded, where that is what crashed."""
 
-    line: int | None
-    loading: str | None
+    line: int | None = None
+    function: str = ""
+    loading: str | None = None
 
     def __str__(self) -> str:
         at = f" at line {self.line}" if self.line else ""
         return at + (f", while a native library of {self.loading} was being loaded" if self.loading else "")
 
 
-def watch(folder: Path) -> None:
-    """In the child: have the stack written into `folder` when a signal like SIGSEGV ends this process."""
-    # Kept open for as long as the process lives: at the crash nothing can be opened any more.
-    faulthandler.enable((folder / _NAME).open("w"), all_threads=False)
+class Notes:
+    """In the child: has the stack written into `folder` when a signal like SIGSEGV ends this process."""
+
+    def __init__(self, folder: Path) -> None:
+        # Kept open for as long as the process lives: at the crash nothing can be opened any more.
+        self._file: IO[str] = (folder / _NAME).open("w", buffering=1)
+        faulthandler.enable(self._file, all_threads=False)
+
+    def importing(self, frame: FrameType) -> None:
+        """A frame is about to import what has not been imported yet."""
+        self._file.write(f'Import in "{frame.f_code.co_filename}", line {frame.f_lineno}, {frame.f_code.co_name}\n')
 
 
 def read(folder: Path, script: Path | None = None) -> Crash:
@@ -43,8 +54,11 @@ def read(folder: Path, script: Path | None = None) -> Crash:
     text = path.open(errors="replace").read(_ENOUGH_BYTES) if path.exists() else ""
     frames = [(found["path"], int(found["line"]), found["function"]) for found in _FRAME.finditer(text)]
     frames = [frame for frame in frames if not frame[0].startswith(_OWN)]
-    own = next((line for path, line, _ in frames if path == str(script)), None)
-    return Crash(own, _loading(frames))
+    loading = _loading(frames)
+    if loading is not None and (imports := list(_IMPORT.finditer(text))):
+        frames.append((imports[-1]["path"], int(imports[-1]["line"]), imports[-1]["function"]))
+    line, function = next(((line, function) for path, line, function in frames if path == str(script)), (None, ""))
+    return Crash(line, function, loading)
 
 
 def _loading(frames: list[tuple[str, int, str]]) -> str | None:

@@ -43,12 +43,25 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended: its status (None where it was ended), the signal, whether time ran out, wall time in seconds."""
+    """How a child ended: its status (None where it was ended), the signal, whether time ran out, wall time in seconds.
+
+    `out_of_memory`: it was killed, not by us, while the kernel ended a process because memory had run out.
+    """
 
     status: int | None
     signal: int | None
     timed_out: bool
     wall_s: float
+    out_of_memory: bool = False
+
+
+def ended_for_memory() -> int:
+    """How many processes the kernel has ended for memory since this machine started; 0 where it does not tell."""
+    try:
+        counters = Path("/proc/vmstat").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in counters.splitlines() if line.startswith("oom_kill ")), 0)
 
 
 def end_group(pid: int, reap: Callable[[], object] = lambda: None) -> None:
@@ -86,7 +99,7 @@ def run_module(module: str, request_path: Path, environment: dict[str, str], tim
     exception (Ctrl-C among them) leaves this function.
     """
     search = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH", "")]))
-    begun = time.monotonic()
+    begun, counted = time.monotonic(), ended_for_memory()
     child = subprocess.Popen(
         [sys.executable, "-m", module, str(request_path)], env={**environment, "PYTHONPATH": search}, cwd=folder,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -105,7 +118,8 @@ def run_module(module: str, request_path: Path, environment: dict[str, str], tim
     for reader in readers:
         reader.join(_GRACE_S)
     number = -child.returncode if child.returncode < 0 else None
-    return Outcome(None if timed_out or number else status, number, timed_out, time.monotonic() - begun)
+    for_memory = number == signal.SIGKILL and not timed_out and ended_for_memory() > counted
+    return Outcome(None if timed_out or number else status, number, timed_out, time.monotonic() - begun, for_memory)
 
 
 def _pump(stream: BinaryIO, is_error: bool, on_output: Callable[[bytes, bool], None]) -> None:

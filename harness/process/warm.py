@@ -24,7 +24,7 @@ from typing import IO, Any
 from harness.errors import ChildDied
 from harness.paths import ROOT
 from harness.process import crash
-from harness.process.launch import Outcome, end_group
+from harness.process.launch import Outcome, end_group, ended_for_memory
 
 CHILD = "harness.child"
 _PRELOAD = {
@@ -42,6 +42,7 @@ class _Running:
     pid: int
     begun: float
     limit_s: float
+    killed_before: int
     timed_out: bool = False
 
 
@@ -59,7 +60,7 @@ class WarmParent:
         self._send({"number": number, "module": module, "request": request, "output": str(output), "scratch": str(scratch)})
         while "pid" not in (answer := self._receive(None) or {}):
             self._ended.append(answer)
-        self.running[number] = _Running(answer["pid"], time.monotonic(), limit_s)
+        self.running[number] = _Running(answer["pid"], time.monotonic(), limit_s, ended_for_memory())
 
     def wait(self, poll_s: float = 0.2) -> tuple[int, Outcome] | None:
         """The next child that ended, or None when none did within `poll_s`. Ends those whose time has run out."""
@@ -75,7 +76,8 @@ class WarmParent:
             os.killpg(running.pid, signal.SIGKILL)
         number = answer["signal"] or None
         status = None if running.timed_out or number else answer["status"]
-        return answer["number"], Outcome(status, number, running.timed_out, time.monotonic() - running.begun)
+        for_memory = number == signal.SIGKILL and not running.timed_out and ended_for_memory() > running.killed_before
+        return answer["number"], Outcome(status, number, running.timed_out, time.monotonic() - running.begun, for_memory)
 
     def close(self) -> None:
         """End every child and the parent."""
@@ -143,7 +145,7 @@ def supported() -> bool:
 
 def _serve(folder: str, framework: str, also: list[str]) -> None:
     """The warm parent's own loop: requests in on descriptor 0, answers out on a private copy of descriptor 1."""
-    crash.watch(Path(folder))
+    crash.Notes(Path(folder))
     answers = os.dup(1)
     os.dup2(2, 1)
     for name in (*_PRELOAD[framework], *also):

@@ -62,8 +62,13 @@ def explained(crash: Crash) -> str:
     """Where native code crashed, and what to do where that is known; to be put behind "was ended by SIGSEGV"."""
     if crash.loading is None:
         return str(crash)
-    known = clash() if crash.loading in {"triton", "tensorflow"} else None
+    known = clash_with(crash.loading)
     return f"{crash}; {known or f'another package that is loaded before it may not go with it, try importing {crash.loading} first'}"
+
+
+def clash_with(package: str | None) -> str:
+    """`clash()` where it is about this package, else nothing."""
+    return clash() or "" if package in {"triton", "tensorflow"} else ""
 
 
 def device_obstacle(script: Script, device: str) -> str | None:

@@ -125,7 +125,7 @@ def _died(job: Job, request: launch.Request, outcome: launch.Outcome, limit_s: f
         return ChildDied(f"{job.name} was ended after {limit_s:g} s, at step {steps}; give it more with --timeout {2 * limit_s:g}")
     if outcome.signal is not None:
         name = signal.Signals(outcome.signal).name
-        why = "; the kernel may have ended it for memory, try a smaller batch_size" if name == "SIGKILL" else ""
+        why = "; memory ran out, and the kernel ended it: try a smaller batch_size" if outcome.out_of_memory else ""
         found = crash.read(request.events.parent, job.path)
         return ChildDied(f"{job.name} was ended by {name} at step {steps}{availability.explained(found)}{why}")
     noise = request.noise.read_text(errors="replace")[-2000:] if request.noise and request.noise.exists() else ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from harness.checks.base import walk
 from harness.checks.data_facts import BatchFacts, LoaderFacts
+from harness.checks.native import NativeCrash
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.resources import MemoryGrows, OutOfMemory
-from harness.checks.training_facts import ExceptionFacts, MemoryFacts
+from harness.checks.training_facts import EndFacts, ExceptionFacts, MemoryFacts
 from tests.checks.facts import HERE, died, found, ids, seen, steps, verdict
 
 LOADERS = [LoaderFacts(batch_size=256)]
@@ -77,3 +79,32 @@ def test_a_function_that_is_traced_at_every_call(traces: int, calls: int, wrong:
         found(MemoryGrows, observation, "60 graphs", "tf.constant")
     else:
         assert not hasattr(verdict(MemoryGrows, observation), "remedy")
+
+
+OUT = EndFacts(name="SIGKILL", site=HERE, out_of_memory=True, resident=3 * 2**30, machine=4 * 2**30)
+
+
+def test_the_kernel_ended_it_for_memory() -> None:
+    found(OutOfMemory, seen(ended=OUT, reached="step", loaders=LOADERS), "held 3 GiB", "256 rows", "128", "4 GiB")
+    found(OutOfMemory, seen(ended=OUT, reached="setup"), "Load the data in parts")
+    assert OutOfMemory().check(seen(ended=EndFacts(name="SIGKILL", site=HERE))) is None
+
+
+def test_memory_that_grew_until_the_kernel_ended_it() -> None:
+    few = {"steps": steps(12), "memory": MemoryFacts(growth_per_step=2.0**27)}
+    found(MemoryGrows, seen(ended=OUT, **few), "128 MiB", "3 GiB", "kernel ended the script")
+    assert MemoryGrows().check(seen(ended=OUT, steps=steps(12), memory=MemoryFacts(growth_per_step=2.0**24))) is None
+
+
+@pytest.mark.parametrize(("end", "said"), [
+    (EndFacts(name="SIGSEGV", site=HERE), ("touched memory", "num_workers=0")),
+    (EndFacts(name="SIGILL", site=HERE, loading="tensorflow"), ("library of tensorflow", "another processor", "import tensorflow before")),
+    (EndFacts(name="SIGSEGV", site=HERE, loading="triton", clash="triton 3.7.1 crashes; try"), ("Triton 3.7.1 crashes; try",))])
+def test_native_code_crashed(end: EndFacts, said: tuple[str, ...]) -> None:
+    found(NativeCrash, seen(ended=end, reached="forward"), *said)
+    assert next(one for one in walk(seen(ended=end, reached="forward")) if one.code == "R603").stage == "forward"
+
+
+def test_an_end_from_outside_is_no_crash() -> None:
+    assert NativeCrash().check(seen()) is None
+    assert NativeCrash().check(seen(ended=EndFacts(name="SIGKILL"))) is None

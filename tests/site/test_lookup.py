@@ -71,6 +71,13 @@ def test_what_a_specimen_says_leads_to_it(bug: str, line: str, text: str) -> Non
     assert found[0].code in {script.check for script in next(one for one in everything() if one.id == bug).file.scripts}
 
 
+@pytest.mark.parametrize(("text", "code"), [
+    ("Segmentation fault (core dumped)", "R603"), ("Fatal Python error: Segmentation fault\n\nThread 0x1 (most recent first):", "R603"),
+    ("train.sh: line 3: 4711 Killed                  python train.py", "R601"), ("Killed", "R601")])
+def test_what_a_shell_says_of_an_end_without_traceback(text: str, code: str) -> None:
+    assert [answer.code for answer in lookup.find(text)] == [code]
+
+
 @pytest.mark.parametrize("text", UNRELATED)
 def test_other_messages_are_not_found(text: str) -> None:
     assert lookup.find(text) == []

@@ -25,6 +25,7 @@ from harness.catalog.schema import STAGES, Stage
 from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
+from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import exceptions, imports, written
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
@@ -190,6 +191,7 @@ class WatchSession:
         self.detach()
         self._limits.finish()
         seen = self.observation
+        seen.running = seen.resident = None
         seen.stopped = _how_it_ended(error, self.stopping, trained=bool(seen.steps or seen.loss_calls))
         if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
             with self.quiet("the exception"):
@@ -231,6 +233,11 @@ class WatchSession:
         """The script holds answers of a model against references, row by row."""
         for told in self.comparisons:
             self.safely("a comparison", told, answers, references)
+
+    def look(self) -> None:
+        """From another thread: where the script is now, and how large its process."""
+        seen = self.observation
+        seen.running, seen.resident = site(self.sites.of_thread(self._thread)), resident_bytes()
 
     def warn(self, text: str) -> None:
         """Note something in the record, once."""

@@ -66,6 +66,15 @@ class Sites:
         frames = ((frame.filename, frame.lineno, frame.name) for frame in reversed(tf_stack.extract_stack()))
         return next((frame for frame in frames if self.is_own(frame[0])), None)
 
+    def of_thread(self, thread: int) -> Place | None:
+        """The innermost own frame of another thread, by its identifier, as it runs now."""
+        frame = sys._current_frames().get(thread)
+        while frame is not None:
+            if self.is_own(frame.f_code.co_filename):
+                return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+            frame = frame.f_back
+        return None
+
     def origin(self, values: list[int], skip: Any = None) -> Place | None:
         """As `place`, but out of every function that was itself given one of these values: the frame that they come from."""
         frame: FrameType | None = sys._getframe(1)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import resource
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from harness.frameworks.resources import resident_bytes
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_PAGE = resource.getpagesize()
-_SETTLED = 10
+_STARTED, _SETTLED = 2, 10
 _POINTS = 400
 
 
@@ -24,19 +23,24 @@ class Memory:
     def stepped(self) -> None:
         if len(self._sizes) < _POINTS:
             self._sizes.append(self._now())
+        if len(self._sizes) > _STARTED + 1:
+            # For the case that the kernel ends the script before it can be measured with care.
+            grown = self._sizes[-1] - self._sizes[_STARTED]
+            self._watch.seen.memory.growth_per_step = grown / (len(self._sizes) - 1 - _STARTED)
 
     def _now(self) -> int:
         cuda = self._watch.torch.cuda
         if cuda.is_available() and cuda.is_initialized():
             return int(cuda.memory_allocated())
         # What is kept of the script's steps to experiment with is no growth of the script's.
-        return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE - self._watch.probes.kept_bytes
+        return resident_bytes() - self._watch.probes.kept_bytes
 
     def finish(self) -> None:
         """The slope over the last steps, in bytes a step."""
         seen = self._watch.seen.memory
         if self._watch.torch.cuda.is_available() and self._watch.torch.cuda.is_initialized():
             seen.peak = int(self._watch.torch.cuda.max_memory_allocated())
+        seen.growth_per_step = None
         late = self._sizes[_SETTLED:]
         if len(late) >= _SETTLED:
             # Halves against each other: an allocator's steps and a cache that fills once leave no slope in the second half.
