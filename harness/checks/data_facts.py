@@ -7,6 +7,15 @@ from typing import Any, Literal
 from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 
+class LayoutFacts(Facts):
+    """Images or series whose rows have the shape `after`, cut out of numbers that lie as rows of shape `before`: neighbours in space or
+    time differ `rougher` times as much as they do there."""
+
+    before: list[int]
+    after: list[int]
+    rougher: float
+
+
 class BatchFacts(Facts):
     """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
 
@@ -14,6 +23,7 @@ class BatchFacts(Facts):
     out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
     labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
     text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
+    `layout`: of images or series that do not lie as their axes say.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -29,6 +39,7 @@ class BatchFacts(Facts):
     one_label: int | None = None
     ends: int = 0
     ends_left_out: int = 0
+    layout: LayoutFacts | None = None
 
 
 class ApartFacts(Facts):

@@ -69,6 +69,17 @@ class UnreadableInputs(Check):
                                    "`view` and `reshape` only count through the numbers, so that each row is made of pieces of others.",
                            remedy="Exchange axes with `permute` or `transpose`: `x.transpose(0, 1)`, `images.permute(0, 3, 1, 2)`.",
                            site=cut.site or site, evidence=reading.own_losses(seen))
+        layout = seen.batches[0].layout
+        if layout is not None and all(batch.layout is not None for batch in seen.batches):
+            image = len(layout.after) == 3
+            kind, like = ("images", "pixels") if image else ("series", "moments")
+            return Finding(message=f"Rows of shape {tuple(layout.after)} were cut out of {kind} that lie as {tuple(layout.before)}: `view` "
+                                   f"and `reshape` only count through the numbers, and {like} that were neighbours are none any more.",
+                           remedy="Exchange axes with `permute` or `transpose`: "
+                                  + ("`images.permute(0, 3, 1, 2)`, for NumPy `images.transpose(0, 3, 1, 2)`." if image else
+                                     "`x.permute(0, 2, 1)`, for NumPy `x.transpose(0, 2, 1)`."),
+                           site=(cut.site if cut else None) or reading.place(seen, "reshaped") or site,
+                           evidence=[f"read as {tuple(layout.before)}, neighbouring {like} differ {layout.rougher:.2g} times less"])
         found = [inputs_of(batch) for batch in seen.batches]
         mains = [item for item in found if item is not None]
         constant = [facts for _, facts in mains if facts.minimum is not None and facts.minimum == facts.maximum and not facts.bad_rows]

@@ -136,7 +136,9 @@ class ConstantLabels(Check):
     @staticmethod
     def _one_kept(seen: Observation, calls: list[LossCall]) -> Finding | None:
         """A loss passes over all but one class. Class ids begin at 0: what is nothing but that, and what is left out, is one class."""
-        wide = [(call.target, call.ignore_index) for call in calls if call.target is not None and len(call.target.shape) > 1]
+        rows = max((facts.shape[0] for batch in seen.batches for facts in batch.columns.values() if facts.shape), default=0)
+        wide = [(call.target, call.ignore_index) for call in calls if call.target is not None
+                and (len(call.target.shape) > 1 or call.target.shape[0] > rows > 0)]
         left = {facts.minimum for facts, _ in wide}
         if len(wide) < _BATCHES or left != {ignored for _, ignored in wide} or any(facts.maximum != 0 for facts, _ in wide):
             return None
@@ -251,10 +253,10 @@ class UninformativeLabels(Check):
         probes = seen.probes
         rows, noise = self._noise(seen)
         if probes.text_baseline is None or probes.text_baseline_shuffled is None or (
-                probes.text_baseline - probes.text_baseline_shuffled > 2 * noise):
+                probes.text_baseline - probes.text_baseline_shuffled > 2 * math.sqrt(2) * noise):  # both of them vary
             return None
         counts = self._balanced(seen)
-        nothing = _nothing_carries(seen)
+        nothing = nothing_carries(seen)
         if nothing is False:
             return None
         if _pairs(seen) and not nothing:
@@ -308,7 +310,7 @@ class UninformativeLabels(Check):
         own = seen.probes.overfit
         if own is None:
             return []
-        raised = (seen.optimizer is not None and seen.optimizer.scheduled) or _nothing_carries(seen) is True
+        raised = (seen.optimizer is not None and seen.optimizer.scheduled) or nothing_carries(seen) is True
         return [own, *(curve for curve in seen.probes.overfit_scaled if raised and 1 < curve.learning_rate / own.learning_rate <= _CYCLE)]
 
     @staticmethod
@@ -347,7 +349,7 @@ class UninformativeLabels(Check):
         return accuracy <= share + 2 * math.sqrt(share * (1 - share) / total)
 
 
-def _nothing_carries(seen: Observation) -> bool | None:
+def nothing_carries(seen: Observation) -> bool | None:
     """Whether a model that learns its rows by heart knows nothing of others (True), or something (False); None: not tried, or unclear."""
     carry = seen.probes.carry
     if carry is None or carry.accuracy is None or carry.held_accuracy is None or carry.held_loss is None:

@@ -81,12 +81,24 @@ class RelationFacts(Facts):
     majority: float = 0.0
 
 
+class AlignmentFacts(Facts):
+    """Answers and references that an evaluation holds against each other, an id for each of `tokens` tokens: the share that agrees at the
+    same place, and with the reference that follows. `values`: what the script's own function says of both, by name."""
+
+    tokens: int
+    same: float
+    following: float
+    values: dict[str, tuple[float, float]] = {}
+    place: Site | None = None
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
     or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0).
     `scores`: raw outputs of a loss that applies the sigmoid itself, over all evaluation steps of Keras.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
+    `alignment`: of answers to a language's tokens.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode."""
 
     forwards: int = 0
@@ -101,4 +113,5 @@ class EvaluationFacts(Facts):
     passes: PassesFacts | None = None
     relation: RelationFacts | None = None
     dropped: Site | None = None
+    alignment: AlignmentFacts | None = None
     site: Site | None = None

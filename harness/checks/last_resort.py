@@ -51,7 +51,9 @@ _HINTS: tuple[tuple[str, str], ...] = (
      "Reduce it to one number first, `.mean()` or an index, or keep the array."),
     (r"An attempt has been made to start a new process", ("Put the script's body under `if __name__ == \"__main__\":`; loader workers "
                                                          "import it.")),
-    (r"DataLoader worker .* exited unexpectedly", "Set `num_workers=0` to see the real error; shared memory may be short."),
+    (r"DataLoader worker .* exited unexpectedly|DataLoader worker .* is killed by signal", (
+        "Set `num_workers=0` to see the real error; each worker holds a copy of what the dataset keeps in memory, and shared memory may be "
+        "short.")),
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from harness.checks import reading
 from harness.checks.base import Result
-from harness.checks.data_labels import still_guessing
+from harness.checks.data_labels import nothing_carries, still_guessing
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 
@@ -20,6 +20,8 @@ _RISEN, _TRIED, _UNMOVED, _FASTER = 1.5, 3, 0.01, 1100.0
 _LARGE = 100.0
 # Standard errors between a baseline and chance.
 _CLEARLY = 8
+# Steps of an experiment beside those that were watched.
+_LONG = 4
 
 
 def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
@@ -41,7 +43,7 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
     open_ones = [f"{result.code} ({result.reason})" for result in results
                  if result.code in _SILENT and result.state == "skipped" and not (result.reason or "").startswith("echo of")]
     if not open_ones and not hurried:
-        return _learnable(seen, floor)
+        return _learnable(seen, floor) or _fruitless(seen, floor)
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), and what could explain it was not judged: "
             + "; ".join([*hurried, *open_ones]))
 
@@ -85,6 +87,16 @@ def _still(seen: Observation) -> str | None:
     large = f"; the targets go up to {reach:.3g}, and scaled targets may be all it needs" if reach >= _LARGE else ""
     return (f"the loss stands at {start:.3g} over the watched steps, one batch could not be fitted at any of {len(fits)} rates, and no "
             f"check explains why{large}")
+
+
+def _fruitless(seen: Observation, floor: float) -> str | None:
+    """That a copy which was trained on many rows for much longer knows nothing of others: then patience alone is no explanation either."""
+    carry = seen.probes.carry
+    if carry is None or carry.steps < _LONG * len(seen.steps) or nothing_carries(seen) is False:
+        return None
+    return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), after {carry.steps} more on {carry.rows} rows "
+            f"a copy of the model is right on {100 * (carry.held_accuracy or 0):.0f} % of {carry.held_rows} others (of which "
+            f"{100 * carry.held_majority:.0f} % have the commonest label), and no check explains why")
 
 
 def _learnable(seen: Observation, floor: float) -> str | None:

@@ -207,6 +207,7 @@ class Data:
             if name in seen.columns and getattr(getattr(value, "dtype", None), "kind", "") in "OSU":
                 seen.columns[name] = TensorFacts(shape=tuple(value.shape), dtype="string")
         seen.inputs_key = seen.inputs_key or main_input(columns)
+        seen.layout = torch_batches.layout_of(columns, seen.inputs_key)
         seen.labels = class_ids(torch_batches.labels_in(columns))
         return seen
 

@@ -208,6 +208,10 @@ class WatchSession:
         self._maps.finish()
         for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
             self.site(f"uncalled.{name}", site(place))
+        if any(batch.layout is not None for batch in seen.batches):
+            reshaped = self.safely("where images are cut", written.reshaped, self.script)
+            if reshaped is not None:
+                self.site("reshaped", site(reshaped))
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
         return seen
 

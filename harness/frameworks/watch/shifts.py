@@ -17,6 +17,7 @@ Exchange = tuple[Array, Array]
 
 _OFFSETS = (0, 1, 2, 3)
 _SHORTEST, _LEAST, _MOST = 5, 32, 1 << 25
+_KINDS = 3
 _AGREES, _APART = 0.98, 0.9
 _MOVED, _ROUNDING = 1e-3, 1e-5
 
@@ -50,6 +51,8 @@ def measure(given: Iterable[Array], target: Array, outputs: Callable[[Exchange |
             continue
         layout.start = _start(layout, scores, plain[:-1])
         counted = ~np.isin(layout.targets, list(ignored))
+        if len(np.unique(layout.targets[counted])) < _KINDS:
+            continue  # one token alone, padding say, stands at every distance from itself
         shares = {offset: share for offset in _OFFSETS if (share := _share(layout, offset, counted)) is not None}
         offset = max(shares, key=lambda key: shares[key], default=None)
         if offset is None or shares[offset] < _AGREES or any(share > _APART for key, share in shares.items() if key != offset):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.data_facts import BatchFacts
+from harness.checks.data_facts import BatchFacts, LayoutFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import tensors, written
+from harness.frameworks.watch import layouts, tensors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
         seen.labels = tensors.whole_labels(labels)
         _wide_labels(seen, tensors.array(labels))
     seen.inputs_key = inputs_key(columns, labels)
+    seen.layout = layout_of(columns, seen.inputs_key)
     seen.has_attention_mask = "attention_mask" in columns if "input_ids" in columns else None
     ids = columns.get("input_ids")
     data = tensors.array(ids) if ids is not None else None
@@ -90,6 +91,12 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
             _read_texts(seen, data, columns.get("attention_mask"), tokenizer)
             _ends(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels), tokenizer)
     return seen
+
+
+def layout_of(columns: dict[str, Any], name: str | None) -> LayoutFacts | None:
+    """Whether the images in a column lie as their axes say; None where there are none."""
+    images = tensors.array(columns[name]) if name is not None else None
+    return layouts.facts(images) if images is not None else None
 
 
 def _ends(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any, tokenizer: Any) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import torch_datasets
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_evaluation import numbers
@@ -154,6 +155,7 @@ class Trainers:
             if facts is not None and isinstance(values, dict):
                 facts.values = numbers(values)
                 session.safely("compute_metrics", self._again, facts, mine, prediction)
+                session.safely("compute_metrics", self._one_place_on, facts, mine, prediction)
             return values
 
         return compute_metrics
@@ -168,9 +170,30 @@ class Trainers:
             values = mine(type(prediction)(predictions=given.reshape(labels.shape), label_ids=labels))
         if isinstance(values, dict):
             facts.reshaped = numbers(values)
-            code = getattr(mine, "__code__", None)
-            if code is not None and self._watch.session.sites.is_own(code.co_filename):
-                facts.function = site((code.co_filename, code.co_firstlineno, code.co_name))
+            facts.function = self._written(mine)
+
+    def _one_place_on(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
+        """What the script's metric says where each answer stands beside the reference that follows the one it stands beside."""
+        given, labels = prediction.predictions, prediction.label_ids
+        answers = given[0] if isinstance(given, tuple) and given else given
+        if getattr(answers, "ndim", 0) < 2 or getattr(labels, "ndim", 0) != 2 or answers.shape[:2] != labels.shape:
+            return
+
+        def values() -> tuple[dict[str, float], dict[str, float]]:
+            moved = answers[:, :-1]
+            moved = (moved, *given[1:]) if isinstance(given, tuple) else moved
+            with self._watch.session.paused(), silent():
+                found = mine(type(prediction)(predictions=moved, label_ids=labels[:, 1:]))
+            return facts.values, numbers(found) if isinstance(found, dict) else {}
+
+        self._watch.alignment.compared(answers, labels, self._written(mine) or facts.site, values)
+
+    def _written(self, function: Any) -> Site | None:
+        """Where the script defines a function, if it does."""
+        code = getattr(function, "__code__", None)
+        if code is None or not self._watch.session.sites.is_own(code.co_filename):
+            return None
+        return site((code.co_filename, code.co_firstlineno, code.co_name))
 
     def _wrap_remove(self, original: Any) -> Any:
         session = self._watch.session

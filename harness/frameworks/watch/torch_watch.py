@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import torch_divergence, torch_graph, torch_kept, torch_relations, trees
+from harness.frameworks.watch.alignment import Alignment
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
@@ -62,8 +63,9 @@ class TorchWatcher:
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.kept = torch_kept.Unfollowed(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
-        self.relations = Relations()
-        self.session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
+        self.relations, self.alignment = Relations(), Alignment()
+        self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
+                                     lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules = Schedules(self)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
@@ -211,6 +213,7 @@ class TorchWatcher:
 
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
+        self.seen.evaluation.alignment = self.alignment.facts()
 
     @property
     def leads_on(self) -> bool:

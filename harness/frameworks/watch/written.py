@@ -58,6 +58,16 @@ def built(kind: str, script: Path, sites: Sites) -> Place | None:
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
+def reshaped(script: Path) -> Place | None:
+    """Where a script gives an array a shape of four sizes or a row one of three (`view`, `reshape`), if it does so once."""
+    tree = _tree(str(script))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
+             and _name(node.func) in ("view", "reshape", "Reshape")] if tree is not None else []
+    lines = {node.lineno for node in calls
+             if max([len(node.args), *(len(part.elts) for part in node.args if isinstance(part, ast.Tuple))]) > 2}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
 def assigned(name: str, script: Path, sites: Sites) -> Place | None:
     """Where a script sets an attribute of this name, of whatever object, if it does so once."""
     tree = _tree(str(script))
