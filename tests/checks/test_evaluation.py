@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
-from harness.checks.evaluation_facts import DecisionFacts, EvaluationFacts, MetricFacts
+from harness.checks.evaluation_facts import AlignmentFacts, DecisionFacts, EvaluationFacts, MetricFacts
+from harness.checks.metric_places import MetricPlaces
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site
@@ -167,3 +168,20 @@ def test_a_metric_that_cuts_raw_scores(cuts: tuple[float, float] | None, raw: bo
         found(MetricInput, observation, "-6 to 7", "of 200 scores")
     else:
         assert verdict(MetricInput, observation) is None
+
+
+@pytest.mark.parametrize(("facts", "wrong"), [
+    ({}, True), ({"values": {"accuracy": (0.02, 0.7), "loss": (1.0, 1.0)}}, True), ({"same": 0.7, "following": 0.1}, False),
+    ({"same": 0.3, "following": 0.35}, False), ({"values": {"bleu": (0.5, 0.51)}}, False)])
+def test_answers_beside_the_token_before_theirs(facts: dict[str, object], wrong: bool) -> None:
+    observation = seen(evaluation=EvaluationFacts(alignment=AlignmentFacts(**{"tokens": 900, "same": 0.02, "following": 0.71, "place": HERE,
+                                                                              **facts})))
+    if wrong:
+        found(MetricPlaces, observation, "2 % agree", "71 %", "labels[:, 1:]", "900")
+    else:
+        assert verdict(MetricPlaces, observation) is None
+
+
+def test_few_tokens_are_no_verdict() -> None:
+    few = AlignmentFacts(tokens=50, same=0.0, following=1.0)
+    assert "only 50" in str(verdict(MetricPlaces, seen(evaluation=EvaluationFacts(alignment=few))))

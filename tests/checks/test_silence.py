@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.checks.base import walk
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import CurveFacts
+from harness.checks.probe_facts import CarryFacts, CurveFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.diagnosis.record import conclude
 from tests.checks.made import curve, healthy, steps
@@ -132,4 +132,24 @@ def test_a_regression_that_stands_still_where_nothing_fits_a_batch() -> None:
 def test_shares_are_no_classes() -> None:
     seen = guessing()
     seen.loss_calls = [LossCall(name="bce", target=TensorFacts(shape=(32,), dtype="float32", minimum=0.0, maximum=1.0, integral=False))]
+    assert verdict(seen)[0] == "clean"
+
+
+def test_a_copy_that_learnt_much_longer_and_knows_nothing_of_other_rows() -> None:
+    seen = guessing()
+    seen.probes.skipped.clear()
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = 0.45, 0.33, 600
+    seen.probes.overfit = curve(1.1, 1.09)
+    seen.probes.train = curve(1.1, 1.1)
+    seen.probes.train_scaled = [curve(1.1, 1.1, rate=rate) for rate in (1e-6, 1e-2)]
+    seen.probes.text_baseline = 0.40  # more than chance, and less than a baseline would have to be right on
+    assert verdict(seen)[0] == "clean"
+    seen.probes.carry = CarryFacts(rows=640, held_rows=288, steps=1200, accuracy=0.42, loss=1.0, held_accuracy=0.33, held_loss=1.2,
+                                   held_majority=0.34)
+    word, reason = verdict(seen)
+    assert word == "no verdict"
+    assert "1200 more on 640 rows" in reason
+    seen.probes.carry.held_accuracy = 0.6
+    assert verdict(seen)[0] == "clean"
+    seen.probes.carry.held_accuracy, seen.probes.carry.steps = 0.33, 100
     assert verdict(seen)[0] == "clean"

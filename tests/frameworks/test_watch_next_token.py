@@ -219,3 +219,32 @@ def test_ends_that_are_taken_for_padding(tmp_path: Path, pad: str, end: str, *, 
     assert (found(seen) == ["L211"]) is fault, (found(seen), seen.batches[:1])
     if fault:
         assert seen.sites["pad_token"].source == "tokenizer.pad_token = tokenizer.eos_token"
+
+
+TAGS = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+words, tags, lengths = torch.randint(1, 30, (320, 14)), torch.randint(0, 4, (320, 14)), torch.randint(4, 14, (320,))
+real = torch.arange(14) < lengths[:, None]
+words, tags = words * real, (words % 4) * real
+labels = tags.masked_fill(MASK, -100)
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.read, self.head = nn.Embedding(30, 16), nn.GRU(16, 16, batch_first=True), nn.Linear(16, 4)
+    def forward(self, x):
+        return self.head(self.read(self.embed(x))[0])
+model = Model()
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for first in list(range(0, 320, 20)) * 3:
+    loss = F.cross_entropy(model(words[first:first + 20]).reshape(-1, 4), labels[first:first + 20].reshape(-1), ignore_index=-100)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("mask", "codes"), [("real", ["D104"]), ("~real", [])])
+def test_tags_of_which_only_the_padding_is_left(tmp_path: Path, mask: str, codes: list[str]) -> None:
+    seen = watch(tmp_path, TAGS.replace("MASK", mask))
+    assert found(seen) == codes, (found(seen), seen.probes.shift)
