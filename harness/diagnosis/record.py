@@ -8,7 +8,7 @@ import msgspec
 
 from harness.checks.base import WALK, Result
 from harness.checks.observation import Observation
-from harness.diagnosis.silence import unjudged
+from harness.diagnosis.silence import reservation, unjudged
 
 FORMAT = 1
 
@@ -24,8 +24,8 @@ class StageState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagnosis. `verdict`: found, clean, or no verdict, with its `reason`. `first` is the first cause, or None; `more` are further
-    findings that do not depend on it.
+    """A diagnosis. `verdict`: found, clean, or no verdict, with its `reason` (of clean: a reservation). `first` is the first cause, or None;
+    `more` are further findings that do not depend on it.
 
     `reached` is the last stage the script came to and `stopped` why watching ended; `losses` the watched losses in nats; `seconds` wall
     time of the child, of which `imports_s` went into import statements.
@@ -57,9 +57,12 @@ def conclude(shown: str, seen: Observation, results: list[Result], *, keep_obser
     first = _first(found)
     reason = None if found else unjudged(seen, results)
     losses = [step.loss for step in seen.steps] or list(seen.losses_by_hand)
+    verdict = "found" if found else "clean" if reason is None and losses else "no verdict"
+    if verdict == "clean":
+        reason = reservation(seen)
     return Diagnosis(
         script=shown, framework=seen.framework, versions=seen.versions,
-        verdict="found" if found else "clean" if reason is None and losses else "no verdict", reason=reason, first=first,
+        verdict=verdict, reason=reason, first=first,
         more=[result for result in found if result is not first], walk=_stages(seen, results, rank), checks=results,
         losses=losses, reached=seen.reached, stopped=seen.stopped,
         seconds=seen.seconds, imports_s=seen.imports_seconds,

@@ -21,7 +21,7 @@ _LARGE = 100.0
 # Standard errors between a baseline and chance.
 _CLEARLY = 8
 # Steps of an experiment beside those that were watched.
-_LONG = 4
+_LONG = 2
 
 
 def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
@@ -46,6 +46,15 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
         return _learnable(seen, floor) or _fruitless(seen, floor)
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), and what could explain it was not judged: "
             + "; ".join([*hurried, *open_ones]))
+
+
+def reservation(seen: Observation) -> str | None:
+    """What has to be said beside a clean bill, in one sentence; None where the training speaks for itself."""
+    floor = still_guessing(seen) if seen.steps else None
+    if floor is None:
+        return None
+    return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), so that little speaks for this training yet; "
+            "--watch 90 watches more of it")
 
 
 def _starved(seen: Observation, late: bool) -> str | None:

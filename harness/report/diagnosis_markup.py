@@ -7,6 +7,7 @@ import math
 
 from harness.checks.base import Result
 from harness.diagnosis.record import Diagnosis, StageState
+from harness.report.diagnosis_text import without_finding
 
 _WIDTH, _HEIGHT = 480, 120
 _STYLE = ("body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
@@ -21,16 +22,12 @@ def markdown(found: Diagnosis) -> str:
     for number, result in enumerate([result for result in (found.first, *found.more) if result]):
         lines += ["", f"## {'' if number == 0 else 'Also: '}{result.code} {result.title}", *_markdown_finding(result)]
     if found.first is None:
-        lines += ["", "Nothing found." if found.verdict == "clean" else f"No verdict: {_why(found)}."]
+        lines += ["", without_finding(found)]
     known = [loss for loss in found.losses if loss is not None]
     if known:
         lines += ["", f"Loss {known[0]:.4g} -> {known[-1]:.4g} in {len(known)} watched steps."]
     lines += ["", "Versions: " + ", ".join(f"{name} {version}" for name, version in found.versions.items() if version) + "."]
     return "\n".join(lines) + "\n"
-
-
-def _why(found: Diagnosis) -> str:
-    return found.reason or f"{found.stopped}, reached {found.reached}"
 
 
 def _counts(stage: StageState) -> str:
@@ -63,7 +60,7 @@ def page(found: Diagnosis) -> str:
              f"<table><thead><tr><th>stage</th><th>state</th><th>checks</th></tr></thead><tbody>{rows}</tbody></table>"]
     parts += [_html_finding(result) for result in (found.first, *found.more) if result]
     if found.first is None:
-        parts.append("<p>Nothing found.</p>" if found.verdict == "clean" else f"<p>No verdict: {html.escape(_why(found))}.</p>")
+        parts.append(f"<p>{html.escape(without_finding(found))}</p>")
     parts.append(_curve(found.losses))
     title = html.escape(f"Diagnosis of {found.script}")
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'

@@ -33,16 +33,21 @@ def render(found: Diagnosis, *, details: bool = False) -> str:
             place = f" ({where.where})" if where else ""
             lines += textwrap.wrap(f"also {other.code}: {other.finding.message if other.finding else other.title}{place}", _WIDTH,
                                    initial_indent="  ", subsequent_indent="    ")
-    elif found.verdict == "clean":
-        lines.append("  Nothing found: what was watched trains as it should.")
     else:
-        why = found.reason or f"{found.stopped or 'not enough was seen'}; it came as far as {found.reached}"
-        lines += textwrap.wrap(f"No verdict: {why}.", _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        lines += textwrap.wrap(without_finding(found), _WIDTH, initial_indent="  ", subsequent_indent="  ")
     losses = [loss for loss in found.losses if loss is not None]
     if losses:
         lines += ["", f"  loss {losses[0]:.3f} -> {losses[-1]:.3f} in {len(losses)} watched steps  {sparkline(losses, 30)}"]
     lines += ["", f"  watched for {found.seconds:.1f} s, {found.imports_s:.1f} s of it imports ({found.stopped or 'finished'})"]
     return "\n".join(lines) + "\n"
+
+
+def without_finding(found: Diagnosis) -> str:
+    """The verdict in a sentence, where nothing was found."""
+    if found.verdict == "clean":
+        return f"Nothing found; {found.reason}." if found.reason else "Nothing found: what was watched trains as it should."
+    why = found.reason or f"{found.stopped or 'not enough was seen'}; it came as far as {found.reached}"
+    return f"No verdict: {why}."
 
 
 def _finding(result: Result) -> list[str]:
