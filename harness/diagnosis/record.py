@@ -24,8 +24,8 @@ class StageState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagnosis. `verdict`: found, clean, or no verdict, with its `reason` (of clean: a reservation). `first` is the first cause, or None;
-    `more` are further findings that do not depend on it.
+    """A diagnosis. `verdict`: found, clean, or no verdict, with its `reason` (of clean: a reservation). `first` is the first cause, or
+    None; `more` are further findings that do not depend on it.
 
     `reached` is the last stage the script came to and `stopped` why watching ended; `losses` the watched losses in nats; `seconds` wall
     time of the child, of which `imports_s` went into import statements.
