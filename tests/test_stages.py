@@ -36,3 +36,9 @@ def test_frames_quoted_by_a_graph_count_as_innermost() -> None:
     found = frames_of(error, None)
     assert found[-1].function == "filter_empty_gradients"
     assert stage_of(error, found) == "backward"
+
+
+def test_an_error_inside_a_layer_of_keras_says_so_itself() -> None:
+    error = ValueError("Exception encountered when calling layer 'lin1' (type Dense).\n\nOOM when allocating tensor with shape[8,4]")
+    assert stage_of(error, frames()) == "forward"
+    assert stage_of(error, frames(("/tf_keras/src/losses.py", "call"))) == "loss"

@@ -82,4 +82,5 @@ def stage_of(error: BaseException, frames: list[Frame]) -> Stage:
         for path_pattern, function_pattern, stage in _COMPILED:
             if path_pattern.search(path) and function_pattern.match(frame.function):
                 return stage
-    return "setup"
+    # Of an error inside a layer Keras strips the frames, and says so instead.
+    return "forward" if "Exception encountered when calling" in str(error) else "setup"
