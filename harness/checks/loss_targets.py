@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
@@ -242,7 +242,10 @@ class LabelDtype(Check):
 
     @staticmethod
     def _finding(seen: Observation, error: ExceptionFacts, message: str, remedy: str) -> Finding:
-        return Finding(message=message, remedy=remedy, site=error.site or reading.place(seen, "loss"),
+        # Of a loss inside a model of the library the script has no line; where it makes the labels it has.
+        inside = any("/transformers/models/" in path.replace("\\", "/") for path, _, _ in error.frames)
+        made = reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
+        return Finding(message=message, remedy=remedy, site=(made if inside else None) or error.site or reading.place(seen, "loss"),
                        evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
 
 
