@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import resource
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ def resident_bytes() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
     except OSError:
         return 0
+
+
+def release_freed() -> None:
+    """Have the allocator give freed memory back to the system, where it can be asked to (glibc)."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _status_bytes(field: str) -> int:

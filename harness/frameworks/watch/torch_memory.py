@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.frameworks.resources import resident_bytes
+from harness.frameworks.resources import release_freed, resident_bytes
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_STARTED, _SETTLED = 2, 10
-_POINTS = 400
+_STARTED, _SETTLED, _EVERY = 2, 10, 5
+_POINTS, _LEAST = 400, 4
 
 
 class Memory:
-    """One reading a step."""
+    """One reading a step, every few steps with care: memory that was freed and that the allocator still holds does not count there.
+
+    What is watched beside a script leaves gaps in its heap, which look like growth otherwise.
+    """
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._sizes: list[int] = []
+        self._careful: list[int] = []
 
     def stepped(self) -> None:
         if len(self._sizes) < _POINTS:
+            careful = len(self._sizes) >= _SETTLED and len(self._sizes) % _EVERY == 0
+            if careful:
+                release_freed()
             self._sizes.append(self._now())
+            self._careful += self._sizes[-1:] if careful else []
         if len(self._sizes) > _STARTED + 1:
             # For the case that the kernel ends the script before it can be measured with care.
             grown = self._sizes[-1] - self._sizes[_STARTED]
@@ -41,11 +49,10 @@ class Memory:
         if self._watch.torch.cuda.is_available() and self._watch.torch.cuda.is_initialized():
             seen.peak = int(self._watch.torch.cuda.max_memory_allocated())
         seen.growth_per_step = None
-        late = self._sizes[_SETTLED:]
-        if len(late) >= _SETTLED:
-            # Halves against each other: an allocator's steps and a cache that fills once leave no slope in the second half.
-            half = len(late) // 2
-            seen.growth_per_step = float(late[-1] - late[half]) / max(1, len(late) - 1 - half)
+        if len(self._careful) >= _LEAST:
+            # Halves against each other: a cache that fills once leaves no slope in the second half.
+            half = len(self._careful) // 2
+            seen.growth_per_step = float(self._careful[-1] - self._careful[half]) / (_EVERY * (len(self._careful) - 1 - half))
         model = self._watch.seen.model
         if model is not None:
             seen.weights = sum(weight.size for weight in model.parameters) * 4 or None
