@@ -18,6 +18,7 @@ _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "s
 _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
 _COLLAPSING, _SETTLED = 30.0, 20
+_WATCHED, _LATE = 20, 10
 
 
 class InitialLoss(Check):
@@ -36,7 +37,7 @@ class InitialLoss(Check):
         """Judges from the probe's initial loss against ln k, only for a plain mean cross entropy over a freshly drawn head."""
         loss = seen.probes.initial_loss
         call = next((c for c in seen.loss_calls if c.name in {"cross_entropy", "nll", "sparse_categorical", "categorical", "model"}), None)
-        if loss is None or call is None or seen.task != "classification":
+        if loss is None or call is None or seen.task not in {"classification", "language"}:
             raise NotJudged("the untrained model's loss was not probed, or it is no cross entropy over classes")
         if len(seen.loss_terms) > 1 or any(c.weighted or c.smoothing or c.reduction == "sum" for c in seen.loss_calls):
             raise NotJudged("weights, smoothing, a sum or several terms: ln k is no measure of this loss")
@@ -51,8 +52,12 @@ class InitialLoss(Check):
         chance = math.log(classes)
         if not math.isfinite(loss) or (loss <= 3 * chance) or loss - chance <= 3:
             return None
-        pairs = reading.probe_pairs(seen)
-        if reading.script_learns(seen) or any(reading.learned(own) and reading.start_and_end(own.losses)[1] < chance for own, _ in pairs):
+        losses = reading.finite(reading.observed_losses(seen))
+        if seen.task == "language" and len(losses) < _WATCHED:
+            raise NotJudged("too few steps were watched to tell whether the wide start is unlearnt at once")
+        unlearnt = reading.script_learns(seen) and statistics.fmean(losses[-_LATE:]) < chance
+        if unlearnt or any(reading.learned(own) and reading.start_and_end(own.losses)[1] < chance
+                           for own, _ in reading.probe_pairs(seen)):
             return None  # a wide start that is unlearnt at once harms nothing
         output = call.inputs or model.output
         spread = [f"Logits range from {output.minimum:.3g} to {output.maximum:.3g}."] if output and output.minimum is not None and (
@@ -61,7 +66,8 @@ class InitialLoss(Check):
             message=f"Before any step the loss is {loss:.3g}; guessing evenly among {classes} classes costs ln {classes} = {chance:.3g}.",
             remedy="Look at how the head is drawn and how its output is scaled: the default initialisation "
                    "(`head.reset_parameters()`), or `torch.nn.init.normal_(head.weight, std=0.02)`, starts near ln k.",
-            site=reading.place(seen, "output", "model", "loss"), evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows."])
+            site=reading.place(seen, "output", "model", "loss"), evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows.",
+                                                                               *reading.own_losses(seen)])
 
 
 class DrownedTerm(Check):

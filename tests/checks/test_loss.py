@@ -231,6 +231,18 @@ def test_initial_loss() -> None:
     found(InitialLoss, seen(loss_calls=[call()], model=model(), probes=never), "ln 3 = 1.1", "64 rows")
 
 
+@pytest.mark.parametrize(("end", "wrong"), [(2.0, True), (0.7, False)])
+def test_a_wide_start_that_costs_all_watched_steps(end: float, wrong: bool) -> None:
+    """A loss that falls clearly, and after all these steps has not come down to what a guess would have cost at first."""
+    falling = [step for n in range(40) for step in steps(1, loss=9.0 + (end - 9.0) * min(1.0, n / 30))]
+    start = ProbeFacts(initial_loss=9.0, initial_rows=64)
+    observation = seen(task="language", loss_calls=[call()], model=model(), probes=start, steps=falling)
+    if wrong:
+        found(InitialLoss, observation, "ln 3 = 1.1")
+    else:
+        assert verdict(InitialLoss, observation) is None
+
+
 @pytest.mark.parametrize("facts", [
     {"probes": ProbeFacts(initial_loss=1.3)}, {"probes": ProbeFacts(initial_loss=3.2)}, {"model": model(pretrained=True)},
     {"loss_calls": [call(weighted=True)]}, {"loss_calls": [call(smoothing=0.1)]}, {"task": "language"}, {"loss_calls": [call("mse")]},

@@ -340,3 +340,46 @@ def test_a_tensor_made_of_weights_once(tmp_path: Path) -> None:
     assert found[1].site is not None
     assert found[1].site.source == "self.scale = torch.exp(self.log_scale)"
     assert "in forward()" in found[1].remedy
+
+
+SPARSE = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+near = (torch.eye(60) + torch.eye(60).roll(1, 0)) / 2
+x, y = torch.randn(60, 8), torch.randint(0, 3, (60,))
+class Conv(nn.Module):
+    def __init__(self, a, b):
+        super().__init__()
+        self.lin = nn.Linear(a, b)
+    def forward(self, adj, h):
+        return torch.sparse.mm(adj, self.lin(h))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convs = KEPT[Conv(8, 16), Conv(16, 16)])
+        self.head = nn.Linear(16, 3)
+    def forward(self, adj, h):
+        for conv in self.convs:
+            h = torch.relu(conv(adj, h))
+        return self.head(h)
+model, adj = Net(), near.to_sparse()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for step in range(40):
+    model.train()
+    loss = F.cross_entropy(model(adj, x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        model(adj, x)
+"""
+
+
+@pytest.mark.parametrize(("kept", "fault"), [("list(", True), ("nn.ModuleList(", False)])
+def test_layers_of_a_graph_in_a_list(tmp_path: Path, kept: str, *, fault: bool) -> None:
+    """A sparse matrix has no storage to be told by; a layer made of parts is named where it was built, not where its parts were."""
+    seen = watch(tmp_path, SPARSE.replace("KEPT", kept), steps=30)
+    assert seen.exception is None
+    assert not seen.warnings
+    assert (seen.sites["unregistered"].source.startswith("self.convs") if fault else "unregistered" not in seen.sites)

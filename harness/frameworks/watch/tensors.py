@@ -18,10 +18,20 @@ def is_tensor(value: Any) -> bool:
     return hasattr(value, "grad_fn") and hasattr(value, "device")
 
 
+def is_strided(tensor: Any) -> bool:
+    """Whether a torch tensor has one storage; a sparse one has none."""
+    return str(tensor.layout) == "torch.strided"
+
+
+def address(tensor: Any) -> int:
+    """Where a torch tensor begins in memory; of one without a storage a number that only itself has."""
+    return int(tensor.data_ptr()) if is_strided(tensor) else id(tensor)
+
+
 def array(value: Any) -> np.ndarray[Any, Any] | None:
     """The values on the CPU as numpy has them (float32 for the kinds it lacks); None for tensors elsewhere and what is no array."""
     if is_tensor(value):
-        if value.device.type != "cpu" or value.layout.__str__() != "torch.strided":
+        if value.device.type != "cpu" or not is_strided(value):
             return None
         plain = value.detach()
         if plain.dtype.is_floating_point and plain.element_size() != 4 and plain.element_size() != 8:

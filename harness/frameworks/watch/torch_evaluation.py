@@ -259,7 +259,7 @@ def _stochastic(module: Any) -> bool:
 
 def _inputs(call: RootCall) -> tuple[Any, ...]:
     """What tells a call's tensors from others: where they lie, and their shapes."""
-    return tuple((tensor.data_ptr() if tensor.device.type == "cpu" else 0, tuple(tensor.shape))
+    return tuple((tensors.address(tensor) if tensor.device.type == "cpu" else 0, tuple(tensor.shape))
                  for tensor in trees.leaves([call.args, call.kwargs], tensors.is_tensor))
 
 

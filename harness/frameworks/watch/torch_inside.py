@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.frameworks.watch import trees
+from harness.frameworks.watch import tensors, trees
 
 Look = Callable[[Any, Any, Any, Any, str], None]
 
@@ -90,11 +90,11 @@ def output_place(torch: Any, replay: Any, activation: str, of_module: Callable[[
             layer, around = modules.get(name), modules.get(name.rpartition(".")[0] or "model")
             built = of_module(layer) if layer is not None and activation in type(layer).__name__.lower() else None
             place = built if built is not None and isinstance(around, torch.nn.Sequential) else own() or built or replay.at
-            found.append((result.data_ptr(), place))
+            found.append((tensors.address(result), place))
 
     with inside(torch, replay.modules, look), torch.no_grad():
         replay.run(want_outputs=True)
-    given = replay.outputs[-1][0].data_ptr() if replay.logits_slot is not None else None
+    given = tensors.address(replay.outputs[-1][0]) if replay.logits_slot is not None else None
     return next((place for pointer, place in reversed(found) if pointer == given), None)
 
 

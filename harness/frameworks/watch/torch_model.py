@@ -217,6 +217,7 @@ class Models:
         if seen is None or not calls:
             return
         held = {id(weight): known for known in self._watch.steps.known_optimizers() for weight in known.weights()}
+        parents = {id(child): module for module in self._watch.calls.all_built() for child in module.children()}
         homes = {id(weight): (f"{type(module).__name__}.{name}", module) for module in self._watch.calls.all_built()
                  for name, weight in module.named_parameters(recurse=False)}
         for variable in variables:
@@ -225,6 +226,8 @@ class Models:
             if id(variable) in homes:
                 name, module = homes[id(variable)]
                 seen.unregistered.append(f"{name} {tuple(variable.shape)}")
+                while id(module) in parents:  # the part of a layer was built with it; where the layer was built it was kept out of sight
+                    module = parents[id(module)]
                 self._remember("unregistered", module)
                 continue
             owner = self._attribute(variable, calls)

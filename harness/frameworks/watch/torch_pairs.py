@@ -82,4 +82,4 @@ class Pairs:
 
 
 def _memory(tensor: Any) -> int:
-    return int(tensor.untyped_storage().data_ptr()) or id(tensor)
+    return int(tensor.untyped_storage().data_ptr() if tensors.is_strided(tensor) else 0) or id(tensor)

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import RestoreFacts
+from harness.frameworks.watch import tensors
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Restores:
     def _itself(self, module: Any, own: dict[str, Any], given: Any) -> None:
         """A dictionary of the very tensors that the model has: they have moved with it."""
         is_tensor = self._watch.torch.is_tensor
-        if own and all(is_tensor(given.get(name)) and given[name].data_ptr() == value.data_ptr() for name, value in own.items()
+        if own and all(is_tensor(given.get(name)) and tensors.address(given[name]) == tensors.address(value) for name, value in own.items()
                        if is_tensor(value) and value.numel()):
             self._watch.seen.restored = RestoreFacts(how="itself", weights=len(own), site=site(self._taken.get(id(module)))
                                                      or self._watch.session.sites.here())
