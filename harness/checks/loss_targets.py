@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from harness.checks.training_facts import ExceptionFacts
 
 # Interpolated and smoothed masks may stick out a little.
 _ROUNDED = 0.05
+_FIRST = 3
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
             r"|keras/(src/)?(losses|backend)|compile_loss/|modeling_tf_utils\.py:hf_compute_loss")
@@ -53,7 +55,7 @@ class LabelOutsideClasses(Check):
             raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
         if outside:
             return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
-        beyond = self._beyond_shares(seen)
+        beyond = self._beyond_shares(seen) or self._nothing_hot(seen)
         if beyond is not None:
             return beyond
         if classes is None and not seen.loss_calls:
@@ -76,6 +78,25 @@ class LabelOutsideClasses(Check):
                        remedy="Leave labels and masks as 0 and 1 when you scale the inputs; for numbers that are no shares take a squared "
                               "error.",
                        site=calls[0].site or reading.place(seen, "loss", "compile", "fit"), evidence=below)
+
+    @staticmethod
+    def _nothing_hot(seen: Observation) -> Finding | None:
+        """One-hot rows that are zero throughout: their label has no place within the depth that they were made with."""
+        calls = [c for c in seen.loss_calls if c.name in {"categorical", "cross_entropy"} and c.target is not None]
+        targets = [c.target for c in calls if c.target is not None]
+        if len(targets) < _FIRST or reading.script_learns(seen) or any(
+                len(t.shape) != 2 or t.shape[1] < 2 or not t.integral or t.minimum != 0 or t.maximum != 1 or t.mean is None
+                or t.mean * t.shape[1] > 1 - _ROUNDED for t in targets):
+            return None
+        width, share = targets[0].shape[1], 1 - statistics.fmean((t.mean or 0.0) * t.shape[1] for t in targets)
+        return Finding(
+            message=f"{100 * share:.0f} % of the one-hot targets are zero throughout: their label is outside the classes, of which there "
+                    f"are {width} (0 to {width - 1}).",
+            remedy=f"Labels that count from 1 are one too high: `tf.one_hot(labels - 1, {width})`. Otherwise give the one-hot rows and the "
+                   "output layer one place for each label value.",
+            site=reading.place(seen, "one_hot", "map.labels", "getitem.labels", "collator.labels") or calls[0].site
+            or reading.place(seen, "loss", "compile", "fit"),
+            evidence=[f"mean of the targets: {targets[0].mean or 0.0:.3g}, and {1 / width:.3g} if every row had its 1", *reading.own_losses(seen)])
 
     @staticmethod
     def _indexed(seen: Observation, labels: list[int]) -> ExceptionFacts | None:

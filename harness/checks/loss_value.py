@@ -41,6 +41,8 @@ class InitialLoss(Check):
             raise NotJudged("the untrained model's loss was not probed, or it is no cross entropy over classes")
         if len(seen.loss_terms) > 1 or any(c.weighted or c.smoothing or c.reduction == "sum" for c in seen.loss_calls):
             raise NotJudged("weights, smoothing, a sum or several terms: ln k is no measure of this loss")
+        if sum(c.step == call.step for c in seen.loss_calls) > 1:
+            raise NotJudged("several losses belong to one step, each of which may have its own part in what is minimised")
         model = seen.model
         fresh = model is not None and (model.fresh_head is True or (model.fresh_head is None and model.pretrained is False))
         classes = reading.class_units(seen, call)

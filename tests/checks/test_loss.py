@@ -11,6 +11,7 @@ from harness.checks.loss_targets import LabelDtype, LabelOutsideClasses, TargetS
 from harness.checks.loss_value import DrownedTerm, InitialLoss, NotANumber, SumInsteadOfMean
 from harness.checks.model_facts import BadBirth
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.tensor_facts import TensorFacts
 from harness.checks.training_facts import ExceptionFacts
 from tests.checks.facts import (
     FAILS_LEARNS_SMALLER,
@@ -231,6 +232,18 @@ def test_initial_loss() -> None:
     found(InitialLoss, seen(loss_calls=[call()], model=model(), probes=never), "ln 3 = 1.1", "64 rows")
 
 
+@pytest.mark.parametrize(("mean", "shape", "losses", "wrong"), [
+    (0.12, (64, 5), 1.4, True), (0.2, (64, 5), 1.4, False), (0.12, (64, 5), 0.1, False), (0.12, (8, 16, 5), 1.4, False)])
+def test_one_hot_rows_of_zeros(mean: float, shape: tuple[int, ...], losses: float, wrong: bool) -> None:
+    target = TensorFacts(shape=shape, dtype="float32", minimum=0.0, maximum=1.0, mean=mean, integral=True)
+    taken = [step for n in range(40) for step in steps(1, loss=1.5 + (losses - 1.5) * n / 39)]
+    observation = seen(framework="keras", steps=taken, loss_calls=[call("categorical", target=target, step=n) for n in range(4)])
+    if wrong:
+        found(LabelOutsideClasses, observation, "40 %", "5 (0 to 4)", "tf.one_hot(labels - 1, 5)")
+    else:
+        assert not hasattr(verdict(LabelOutsideClasses, observation), "remedy")
+
+
 @pytest.mark.parametrize(("end", "wrong"), [(2.0, True), (0.7, False)])
 def test_a_wide_start_that_costs_all_watched_steps(end: float, wrong: bool) -> None:
     """A loss that falls clearly, and after all these steps has not come down to what a guess would have cost at first."""
@@ -247,6 +260,7 @@ def test_a_wide_start_that_costs_all_watched_steps(end: float, wrong: bool) -> N
     {"probes": ProbeFacts(initial_loss=1.3)}, {"probes": ProbeFacts(initial_loss=3.2)}, {"model": model(pretrained=True)},
     {"loss_calls": [call(weighted=True)]}, {"loss_calls": [call(smoothing=0.1)]}, {"task": "language"}, {"loss_calls": [call("mse")]},
     {"probes": probes(curve(1e-2, 9.0, 0.1), curve(1e-3, 9.0, 5.0), initial_loss=9.0)}, {"loss_terms": [{"name": "a"}, {"name": "b"}]},
+    {"loss_calls": [call(step=1), call(step=1)]},
 ])
 def test_initial_loss_explained(facts: dict[str, object]) -> None:
     healthy = {"loss_calls": [call()], "model": model(), "probes": ProbeFacts(initial_loss=9.0), **facts}

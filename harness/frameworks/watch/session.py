@@ -208,6 +208,10 @@ class WatchSession:
         self._maps.finish()
         for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
             self.site(f"uncalled.{name}", site(place))
+        for made in ("to_categorical", "one_hot"):
+            one_hot = self.safely("where one-hot rows are made", written.built, made, self.script, self.sites)
+            if one_hot is not None:
+                self.site("one_hot", site(one_hot))
         if any(batch.layout is not None for batch in seen.batches):
             reshaped = self.safely("where images are cut", written.reshaped, self.script)
             if reshaped is not None:
