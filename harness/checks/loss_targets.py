@@ -96,7 +96,8 @@ class LabelOutsideClasses(Check):
                    "output layer one place for each label value.",
             site=reading.place(seen, "one_hot", "map.labels", "getitem.labels", "collator.labels") or calls[0].site
             or reading.place(seen, "loss", "compile", "fit"),
-            evidence=[f"mean of the targets: {targets[0].mean or 0.0:.3g}, and {1 / width:.3g} if every row had its 1", *reading.own_losses(seen)])
+            evidence=[f"mean of the targets: {targets[0].mean or 0.0:.3g}, and {1 / width:.3g} if every row had its 1",
+                      *reading.own_losses(seen)])
 
     @staticmethod
     def _indexed(seen: Observation, labels: list[int]) -> ExceptionFacts | None:
