@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.frameworks.watch import torch_batches
 from tests.frameworks.watching import watch
 
 pytest.importorskip("torch")
@@ -93,3 +94,11 @@ def test_an_argument_that_was_renamed(tmp_path: Path) -> None:
     assert seen.exception.type == "TypeError"
     assert "eval_strategy" in seen.exception.accepts
     assert (seen.reached, seen.framework) == ("setup", "none")
+
+
+def test_labels_as_models_of_series_name_them() -> None:
+    import torch
+
+    batch = {"past_values": torch.zeros(4, 8, 1), "target_values": torch.arange(4)}
+    assert torch_batches.labels_in(batch) is batch["target_values"]
+    assert torch_batches.inputs_key(torch_batches.columns_of(batch), batch["target_values"]) == "past_values"

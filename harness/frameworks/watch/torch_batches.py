@@ -16,7 +16,7 @@ from harness.frameworks.watch.sites import site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-LABELS = ("labels", "label", "label_ids", "targets", "target", "y")
+LABELS = ("labels", "label", "label_ids", "targets", "target", "y", "target_values")
 IGNORED = -100
 _TEXTS = 4
 _THE_SAME = 0.9
