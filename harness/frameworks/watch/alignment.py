@@ -35,11 +35,11 @@ class Alignment:
         if found is None or wanted is None or found.shape != wanted.shape or found.ndim != 2 or found.shape[1] < _SHORTEST:
             return
         counted = wanted >= 0
-        self._same += int((found == wanted)[counted].sum())
-        self._next += int((found[:, :-1] == wanted[:, 1:])[counted[:, 1:]].sum())
+        same, following = int((found == wanted)[counted].sum()), int((found[:, :-1] == wanted[:, 1:])[counted[:, 1:]].sum())
+        self._same, self._next = self._same + same, self._next + following
         self._tokens, self._next_tokens = self._tokens + int(counted.sum()), self._next_tokens + int(counted[:, 1:].sum())
         self._place = self._place or place
-        if values is not None:
+        if values is not None and following > same:  # a function of the script's is not called for nothing
             here, on = values()
             self._values = {name: (value, on[name]) for name, value in here.items() if name in on}
 

@@ -31,7 +31,9 @@ def facts(data: Array) -> LayoutFacts | None:
     sample: Array = data[:_ROWS].astype(np.float32)
     if not np.isfinite(sample).all():
         return None
-    return _image(sample) if data.ndim == 4 else _series(sample)
+    if data.ndim == 4:
+        return _image(sample)
+    return _series(sample) if data.dtype.kind == "f" else None  # whole numbers are ids
 
 
 def _image(came: Array) -> LayoutFacts | None:
