@@ -213,8 +213,10 @@ class NoStep(Check):
             raise NotJudged("too few backward passes to tell a missing step from gradient accumulation")
         return Finding(message=f"{seen.backward_without_step} backward passes and not one optimizer step: the weights stay as they were "
                                "drawn.",
-                       remedy="Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
-                       site=reading.place(seen, "uncalled.step", "backward", "optimizer", "loss"),
+                       remedy="Call `optimizer.apply_gradients(zip(gradients, model.trainable_variables))` after `tape.gradient`; where "
+                              "gradients are added up first, it has to come within each epoch." if seen.framework in reading.KERAS else
+                              "Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
+                       site=reading.place(seen, "uncalled.step", "step_written", "backward", "optimizer", "loss"),
                        evidence=[*reading.uncalled(seen, "step"), *reading.own_losses(seen)])
 
 

@@ -246,6 +246,8 @@ class Loop:
             found = original(tape, target, sources, *args, **kwargs)
             if looking:
                 self._watch.session.safely("a gradient", self._went_back, tape, target, sources, found)
+                if self._model is not None and self._taken.sources and holds(self._model, self._taken.sources):
+                    self._watch.fruitless.went_back()
             return found
 
         return gradient
@@ -296,6 +298,7 @@ class Loop:
 
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
+        watch.fruitless.stepped()
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained
         self._taken, self._calls, self._targets, self._norms, self._outputs = Taken(), [], [], [], {}

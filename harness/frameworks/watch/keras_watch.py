@@ -12,6 +12,7 @@ from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_evaluation import Evaluations
+from harness.frameworks.watch.keras_fruitless import Fruitless
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models, name_of
@@ -46,7 +47,7 @@ class KerasWatcher:
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
-        self.data, self.passes, self.buffers = Data(self), Passes(self), Buffers(self)
+        self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -64,6 +65,7 @@ class KerasWatcher:
             part.attach()
         Loop(self, keras).attach()
         self.buffers.hook(keras)
+        self.fruitless.hook(keras)
         Metrics(self, keras, parts[0]).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
@@ -213,7 +215,8 @@ class KerasWatcher:
         if self.keras is None or self.seen.framework == "torch":
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
-        for name, part in (("the exception", self._complete_exception), ("steps", self.steps.finish), ("data", self.data.finish),
+        for name, part in (("the exception", self._complete_exception), ("gradients", self.fruitless.finish),
+                           ("steps", self.steps.finish), ("data", self.data.finish),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):
