@@ -94,7 +94,7 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
 
 
 def layout_of(columns: dict[str, Any], name: str | None) -> LayoutFacts | None:
-    """Whether the images in a column lie as their axes say; None where there are none."""
+    """How the images or series in a column lie, where that is not as their axes say; else None."""
     images = tensors.array(columns[name]) if name is not None else None
     return layouts.facts(images) if images is not None else None
 
