@@ -73,3 +73,26 @@ def test_a_loss_of_the_scripts_own(tmp_path: Path, name: str) -> None:
     assert (seen.births[0].what, seen.births[0].step) == ("loss", 13)
     assert seen.births[0].site is not None
     assert seen.births[0].site.source == "def crossed(true, answer):"
+
+
+COMPILED = """
+import numpy as np
+import NAME as keras
+keras.utils.set_random_seed(0)
+x = np.random.default_rng(0).normal(size=(640, 6)).astype("float32")
+y = np.random.default_rng(1).integers(0, 3, 640)
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(2)])
+model.compile(optimizer=keras.optimizers.Adam(1e-3), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=True)
+model.fit(x, y, batch_size=16, epochs=1, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_compiled_loss_is_nan_where_the_same_loss_op_by_op_refuses(tmp_path: Path, name: str) -> None:
+    seen = watch(tmp_path, COMPILED.replace("NAME", name))
+    birth = seen.births[0]
+    assert (birth.what, birth.step) == ("loss", 1)
+    assert set(birth.row_labels) == {2}
+    assert set(birth.finite_row_labels) == {0, 1}
+    assert len(seen.steps) < 12, "what follows is its echo"
+    assert not any("watching failed" in warning for warning in seen.warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,14 @@ from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import BadBirth
 from harness.frameworks.watch import keras_gradients, tensors
 from harness.frameworks.watch.keras_state import Frozen
-from harness.frameworks.watch.keras_trace import Stop, numpy_of, patched, recording
+from harness.frameworks.watch.keras_trace import numpy_of, patched, recording
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _WEIGHTS = 20_000_000
+_ECHOES = 8  # steps after a NaN that are watched: by then it is in every weight, or it was an accident
 
 
 class Births:
@@ -27,6 +29,14 @@ class Births:
         self._watch = watch
         self._before: list[tuple[Any, Any]] | None = None
         self._earlier: tuple[list[tuple[Any, Any]] | None, Any] = (None, None)
+
+    @property
+    def echo(self) -> bool:
+        """Whether a NaN has been traced to where it is born, and the steps since then repeat it."""
+        births = self._watch.seen.births
+        if not births or self._watch.steps.taken < births[0].step + _ECHOES:
+            return False
+        return all(step.loss is None or not math.isfinite(step.loss) for step in self._watch.seen.steps[-_ECHOES:])
 
     def look(self, model: Any, data: Any, columns: dict[str, Any], loss: float | None, calls: list[LossCall]) -> None:
         """A step is over."""
@@ -86,12 +96,9 @@ class Births:
             if bad is not None:
                 return self._in_gradient(step - 1, str(bad.name)) or BadBirth(
                     step=step, what="weight", name=str(bad.name), site=watch.seen.sites.get("fit"))
-            try:
-                with patched(watch.keras.layers.Layer, "__call__", lambda original: _looking(original, found)), \
-                        recording(watch.keras, stop=True):
-                    watch.steps.original(data)
-            except Stop:
-                pass
+            # A loss may refuse on this device what it made a NaN of in a compiled step.
+            with contextlib.suppress(Exception):
+                self._again(data, found)
         if not found:
             return None
         layer, output = found[0]
@@ -100,6 +107,11 @@ class Births:
         return BadBirth(step=step, what="activation", name=f"{layer.name} ({type(layer).__name__})", rows=rows,
                         site=site(place) or watch.seen.sites.get("model"))
 
+    def _again(self, data: Any, found: list[tuple[Any, Any]]) -> None:
+        watch = self._watch
+        with patched(watch.keras.layers.Layer, "__call__", lambda original: _looking(original, found)), \
+                recording(watch.keras, stop=True):
+            watch.steps.original(data)
 
     def _in_gradient(self, step: int, weight: str) -> BadBirth | None:
         """The step before, eagerly and with the weights that it had: the operation whose derivative is no number."""

@@ -191,7 +191,7 @@ class KerasWatcher:
     @property
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
-        return self.patience.lasts(self.probes.undecided)
+        return self.patience.lasts(self.probes.undecided) and not self.births.echo
 
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
