@@ -117,9 +117,10 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
 def site_of(seen: Observation, error: ExceptionFacts, loader: LoaderFacts | None = None) -> Site | None:
     """The user's line that the error came out of.
 
-    Where a library ran by itself from there (`trainer.train()`), the line that handed it the data is more use, if it is known.
+    Where a library ran by itself from there (`trainer.train()`, `for batch in loader:`), the line that handed it the data is more use, if
+    it is known.
     """
-    ran = error.site is not None and re.search(r"\.(train|fit|evaluate|predict)\(", error.site.source) is not None
+    ran = error.site is not None and re.search(r"\.(train|fit|evaluate|predict)\(|^(async )?for .* in |\bnext\(", error.site.source)
     if error.site is None or ran:
         made = reading.place(seen, "collator.made") if has_frame(error, r"data_collator\.py") else None
         if made is not None:

@@ -37,8 +37,8 @@ def main(request: dict[str, Any]) -> int:
     session.attach()
     begun = time.monotonic()
     write(session.observation, output)
-    ended = threading.Event()
-    threading.Thread(target=_snapshots, args=(session, output, begun, ended), daemon=True).start()
+    writing, ended = threading.Lock(), threading.Event()
+    threading.Thread(target=_snapshots, args=(session, output, begun, writing, ended), daemon=True).start()
     error: BaseException | None = None
     clock = ImportClock(notes)
     clock.start()
@@ -51,20 +51,24 @@ def main(request: dict[str, Any]) -> int:
     session.detach()
     seen = session.finish(error)
     seen.seconds, seen.imports_seconds = time.monotonic() - begun, clock.seconds
-    write(seen, output)
+    with writing:
+        write(seen, output)
     if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
         print_traceback(error, shown)
         return 1
     return 0
 
 
-def _snapshots(session: WatchSession, output: Path, begun: float, ended: threading.Event) -> None:
-    """What was seen so far, written now and then, so that a script that hangs or is killed still has been watched."""
+def _snapshots(session: WatchSession, output: Path, begun: float, writing: threading.Lock, ended: threading.Event) -> None:
+    """What was seen so far, written now and then, so that a script that hangs or is killed still has been watched; never once it has
+    `ended`, since the whole record is written then."""
     while not ended.wait(_SNAPSHOT_S):
         try:
             session.look()
             session.observation.seconds = time.monotonic() - begun
-            write(session.observation, output)
+            with writing:
+                if not ended.is_set():
+                    write(session.observation, output)
         except (RuntimeError, ValueError, TypeError):
             continue  # the script's thread was changing the record; the next snapshot will do
 

@@ -21,10 +21,13 @@ def write(seen: Observation, path: Path) -> None:
 
 
 def read(path: Path) -> Observation | None:
-    """Read an observation; None where there is none, or it is too large to be one."""
+    """Read an observation; None where there is none, or what is there cannot be one."""
     if not path.exists() or path.stat().st_size > _MOST_BYTES:
         return None
-    return msgspec.convert(_numbers(msgspec.json.decode(path.read_bytes())), Observation)
+    try:
+        return msgspec.convert(_numbers(msgspec.json.decode(path.read_bytes())), Observation)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _strings(value: Any) -> Any:

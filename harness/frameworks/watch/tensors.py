@@ -28,6 +28,11 @@ def address(tensor: Any) -> int:
     return int(tensor.data_ptr()) if is_strided(tensor) else id(tensor)
 
 
+def storage(tensor: Any) -> int:
+    """Which memory a torch tensor lies in: views of one tensor share it. Of one without a storage a number that only itself has."""
+    return int(tensor.untyped_storage().data_ptr() if is_strided(tensor) else 0) or id(tensor)
+
+
 def array(value: Any) -> np.ndarray[Any, Any] | None:
     """The values on the CPU as numpy has them (float32 for the kinds it lacks); None for tensors elsewhere and what is no array."""
     if is_tensor(value):

@@ -38,11 +38,12 @@ def columns_of(batch: Any) -> dict[str, Any]:
     return {"0": batch}
 
 
-def labels_in(batch: Any) -> Any:
-    """The labels of a batch: under one of their usual names, or the last of at least two parts. None where there are none."""
+def labels_in(batch: Any, target: str | None = None) -> Any:
+    """The labels of a batch: under one of their usual names, or `target`, the part that losses were seen to be given, or the last of at
+    least two parts. None where there are none."""
     columns = columns_of(batch)
-    for name in LABELS:
-        if name in columns:
+    for name in (*LABELS, target):
+        if name is not None and name in columns:
             return columns[name]
     if isinstance(batch, list | tuple) and len(batch) > 1 and tensors.is_tensor(batch[-1]):
         return batch[-1]
@@ -65,8 +66,9 @@ def named(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
     return found
 
 
-def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
-    """Facts of a batch; decoded with the first of the tokenizers whose vocabulary the ids fit."""
+def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> BatchFacts:
+    """Facts of a batch, whose labels are its part `target` where they have no name; decoded with the first of the tokenizers whose
+    vocabulary the ids fit."""
     columns = columns_of(batch)
     seen = BatchFacts()
     for name, value in columns.items():
@@ -75,7 +77,7 @@ def facts(batch: Any, tokenizers: list[Any]) -> BatchFacts:
             fact = TensorFacts(shape=(len(value),), dtype=f"list of {type(value[0]).__name__}" if value else "list")
         if fact is not None:
             seen.columns[name] = fact
-    labels = labels_in(batch)
+    labels = labels_in(batch, target)
     if labels is not None:
         seen.labels = tensors.whole_labels(labels)
         _wide_labels(seen, tensors.array(labels))

@@ -12,6 +12,7 @@ import numpy as np
 from harness.checks.data_facts import LoaderFacts
 from harness.frameworks.watch import tensors, torch_batches, torch_datasets, trees, written
 from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.torch_targets import Parts
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -31,7 +32,7 @@ class Loader:
     """A loader that is iterated, and those made anew at the same place once it is gone (`for batch in DataLoader(...)` in every epoch).
 
     `ref`: weak, to the latest; `trains`: whether a loss went backward since the running iteration began; `labels` of the rows in the
-    order they came."""
+    order they came; `target`: the part of its batches that holds them, where it is not the one that is looked at first."""
 
     ref: Any
     dataset: Any
@@ -42,6 +43,8 @@ class Loader:
     trains: bool = False
     labels: list[Any] = field(default_factory=list)
     iterator: Any = None
+    parts: Parts = field(default_factory=Parts)
+    target: str | None = None
 
 
 class Data:
@@ -159,7 +162,7 @@ class Data:
         if known.role != "train" and self._watch.steps.steps:
             self._watch.tape.clear()
         self.batch_labels = None
-        found = torch_batches.labels_in(batch)
+        found = self.labels_of(batch, known)
         if found is not None:
             self.batch_labels = tensors.whole_labels(found)
         self._recent.append((batch, trees.leaves(batch, tensors.is_tensor), self.batch_labels))
@@ -175,8 +178,39 @@ class Data:
 
     def _describe(self, batch: Any, into: list[Any]) -> None:
         if len(into) < _BATCHES:
-            into.append(torch_batches.facts(batch, self.tokenizers))
+            into.append(torch_batches.facts(batch, self.tokenizers, self._target(self.current)))
             self._described = batch
+
+    def labels_of(self, batch: Any, loader: Loader | None) -> Any:
+        """The labels of a batch that this loader has made; None where there are none."""
+        return torch_batches.labels_in(batch, self._target(loader))
+
+    def _target(self, loader: Loader | None) -> str | None:
+        """The part of a batch that holds the labels; an evaluation's batches are taken to be made as those of the training."""
+        return next((known.target for known in (loader, self.training_loader) if known is not None and known.target is not None), None)
+
+    def compared(self, target: Any) -> None:
+        """A loss is computed against this."""
+        if self.current is not None and not self._watch.evaluating and self._watch.steps.steps < _FIRST:
+            self.current.parts.asked(self.batch, target)
+
+    def _retarget(self, loader: Loader, calls: list[RootCall]) -> None:
+        """The labels are another part of the batches than they were taken for: what was read off them so far is read again, or dropped."""
+        found = loader.parts.target(self.batch)
+        if found is None or found == loader.target:
+            return
+        loader.target = found
+        for known in self._loaders.values():
+            known.labels, known.facts.label_counts = [], {}
+        self.trained_rows, self._rows, self._known_rows = [], [], set()
+        self._recent.clear()
+        labels = self.labels_of(self.batch, loader)
+        self.batch_labels = tensors.whole_labels(labels)
+        for call in calls:
+            call.labels = self.batch_labels
+        seen = self._watch.seen
+        seen.batches = [torch_batches.facts(self.batch, self.tokenizers, found)] if self._described is self.batch else []
+        seen.eval_batches = []
 
     def columns_of_trainer(self, facts: LoaderFacts) -> None:
         """What a Trainer drops of a dataset, known before its loader is iterated (and if it never is)."""
@@ -187,6 +221,8 @@ class Data:
     def given_to_model(self, call: RootCall) -> None:
         """Describe what a model is given where no loader made it."""
         call.batch, call.labels = self._asked_of(call)
+        if self.current is not None and call.grad and not self._watch.evaluating:
+            self.current.parts.called(self.batch, [call.args, call.kwargs])
         seen = self._watch.seen
         if self.current is not None and call.grad and seen.batches and self._described is self.batch and not self._watch.evaluating:
             # What the model is given counts: a mask may get lost between the batch and the call.
@@ -216,8 +252,9 @@ class Data:
             self.training_loader = self.training_loader or loader
             loader.role = "train"
 
-    def trained_on(self) -> None:
-        """A loss goes backward: keep the rows it was made of. Where nothing else tells, the loader whose batch came last trains."""
+    def trained_on(self, calls: list[RootCall]) -> None:
+        """A loss of these calls goes backward: keep the rows it was made of. Where nothing else tells, the loader whose batch came last
+        trains."""
         if self.current is None or self._watch.evaluating:
             return
         if self.training_loader is None:
@@ -225,15 +262,17 @@ class Data:
         if self.current.role != "train":
             return
         self.current.trains = True
+        if self._watch.steps.steps < _FIRST:
+            self._retarget(self.current, calls)
         self.trained_rows += self.batch_labels or []
         if self.batch_labels is not None and self._kept < _KEPT_BYTES:
-            self._keep(self.batch, self.batch_labels)
+            self._keep(self.batch, self.batch_labels, self._target(self.current))
         self.batch_labels = None
 
-    def _keep(self, batch: Any, labels: list[Any]) -> None:
+    def _keep(self, batch: Any, labels: list[Any], target: str | None = None) -> None:
         """Rows of the training batches with their labels, for the baseline."""
         columns = torch_batches.columns_of(batch)
-        data = tensors.array(columns.get(torch_batches.inputs_key(columns, torch_batches.labels_in(batch)) or ""))
+        data = tensors.array(columns.get(torch_batches.inputs_key(columns, torch_batches.labels_in(batch, target)) or ""))
         if data is None or len(data) != len(labels) or data.ndim < 1:
             return
         mask = tensors.array(columns.get("attention_mask"))
@@ -276,6 +315,8 @@ class Data:
                 facts.role = "eval"
                 facts.same_as_train = training is not None and known.dataset is training.dataset
             self._join(facts)
+            if self._target(known) is not None:
+                facts.label_counts = {}  # of a dataset made since, whose last part was taken for its labels
             if known.labels:
                 facts.label_counts = facts.label_counts or {str(label): count for label, count in Counter(known.labels).most_common(200)}
                 same = sum(a == b for a, b in zip(known.labels, known.labels[1:], strict=False))

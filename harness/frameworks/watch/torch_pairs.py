@@ -54,7 +54,7 @@ class Pairs:
         """A loader delivers a batch."""
         if self._steps < _STEPS:
             iterator = loader.iterator() if loader.iterator is not None else None
-            memory = {_memory(part) for part in trees.leaves(batch, tensors.is_tensor)}
+            memory = {tensors.storage(part) for part in trees.leaves(batch, tensors.is_tensor)}
             self._last[id(loader)] = _Delivery(loader, self._drawn.get(iterator) if iterator is not None else None, memory)
 
     def trained(self, calls: list[RootCall], target: Any) -> None:
@@ -64,8 +64,8 @@ class Pairs:
         self._steps += 1
         if len(self._last) < 2 or not tensors.is_tensor(target):
             return
-        targets = self._from({_memory(target)})
-        given = self._from({_memory(part) for call in calls for part in trees.leaves([call.args, call.kwargs], tensors.is_tensor)})
+        targets = self._from({tensors.storage(target)})
+        given = self._from({tensors.storage(part) for call in calls for part in trees.leaves([call.args, call.kwargs], tensors.is_tensor)})
         if len(targets) != 1 or len(given) != 1 or targets[0] is given[0]:
             return
         inputs, wanted = given[0], targets[0]
@@ -79,7 +79,3 @@ class Pairs:
 
     def _from(self, memory: set[int]) -> list[_Delivery]:
         return [delivery for delivery in self._last.values() if delivery.memory & memory]
-
-
-def _memory(tensor: Any) -> int:
-    return int(tensor.untyped_storage().data_ptr() if tensors.is_strided(tensor) else 0) or id(tensor)

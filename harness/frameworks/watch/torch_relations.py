@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.frameworks.watch import relations, tensors, torch_batches
+from harness.frameworks.watch import relations, tensors
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -15,7 +15,7 @@ def pair(watch: TorchWatcher, call: RootCall) -> relations.Pair | None:
     """Of one call; None where its rows come from no loader, or what is wanted is neither a number nor a class a row."""
     if call.loader is None or call.loader is not watch.data.current:
         return None
-    target, output = torch_batches.labels_in(call.batch), watch.losses.output_of([call])
+    target, output = watch.data.labels_of(call.batch, call.loader), watch.losses.output_of([call])
     if tensors.is_tensor(target) and target.is_floating_point() and output is not None:
         on_cpu = watch.on_cpu(output) and watch.on_cpu(target)
         return relations.numbers(output.detach().float().numpy(), target.detach().float().numpy()) if on_cpu else None

@@ -132,7 +132,7 @@ class TorchWatcher:
         if "backward" not in self.seen.sites:
             self._remember("backward", self.session.sites.here())
         calls = self._take_training_calls(loss)
-        self.data.trained_on()
+        self.data.trained_on(calls)
         self.passes.trained()
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
