@@ -69,6 +69,16 @@ class CollationFacts(Facts):
     scattered: int = 0
 
 
+class AugmentationFacts(Facts):
+    """Rows of two pictures, the second wanted for the first, asked for again and again: of `compared` pairs of draws so many in which the
+    two were moved differently (`apart`). `example`: the number of a row, and how its picture and its target were moved.
+    """
+
+    compared: int = 0
+    apart: int = 0
+    example: tuple[int, str, str] | None = None
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from harness.catalog.schema import Stage
-from harness.checks.data_facts import ApartFacts, BatchFacts, CollationFacts, LoaderFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.loss_facts import DivergenceFacts, LossCall
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
@@ -62,6 +62,7 @@ class Observation(Facts):
     asked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None
     collation: CollationFacts | None = None
+    augmentation: AugmentationFacts | None = None
     divergence: list[DivergenceFacts] = []
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []

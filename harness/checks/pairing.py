@@ -6,10 +6,11 @@ import math
 
 from harness.checks import reading
 from harness.checks.base import Finding
-from harness.checks.data_facts import ApartFacts, CollationFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts
 from harness.checks.observation import Observation
 
 _ASTRAY = 0.2
+_LEAST_DRAWS = 3
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
 _BY_HEART, _RELATED_ROWS = 0.3, 500
 
@@ -20,6 +21,8 @@ def finding(seen: Observation) -> Finding | None:
         return _apart(seen.apart)
     if seen.collation is not None and seen.collation.astray > _ASTRAY * seen.collation.rows:
         return _collated(seen, seen.collation)
+    if seen.augmentation is not None and seen.augmentation.apart > max(_LEAST_DRAWS, _ASTRAY * seen.augmentation.compared):
+        return _drawn_apart(seen, seen.augmentation)
     if seen.mixed is not None and not reading.script_learns(seen):
         return Finding(
             message=f"`{seen.mixed.function}`, which `map` calls with many rows at once, mixes them up: with the same rows in another "
@@ -73,6 +76,20 @@ def _apart(apart: ApartFacts) -> Finding:
         remedy="Put both into one dataset before anything is shuffled (`TensorDataset(inputs, targets)` and one loader; in tf.data "
                "`Dataset.zip((inputs, targets)).shuffle(...)`): then whole rows move.",
         site=apart.targets or apart.inputs, evidence=evidence)
+
+
+def _drawn_apart(seen: Observation, drawn: AugmentationFacts) -> Finding:
+    """What a random motion does that is drawn for the picture and not, or once more, for what is wanted of it."""
+    evidence = [f"rows asked for again: {drawn.compared}; picture and target moved differently: {drawn.apart}"]
+    if drawn.example is not None:
+        number, picture, target = drawn.example
+        evidence.append(f"row {number}, from one draw to the next: its picture {picture}, its target {target}")
+    return Finding(
+        message="The picture and the target of a row are moved differently: a random crop, flip or turn is drawn for one and not for the "
+                "other, so that their pixels do not belong together.",
+        remedy="Draw once and apply it to both: `if random.random() < 0.5: image, mask = image.flip(-1), mask.flip(-1)`; for a crop, one "
+               "`top, left` for both.",
+        site=reading.place(seen, "getitem.drawn", "getitem", "loader"), evidence=evidence)
 
 
 def _collated(seen: Observation, collation: CollationFacts) -> Finding:

@@ -99,6 +99,26 @@ def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False
     return None
 
 
+def last_made(function: Any, sites: Sites) -> Place | None:
+    """Where a function of the script's own makes the last part of what it returns: the last line that assigns it, or the return itself."""
+    code = getattr(function, "__code__", None)
+    tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
+    if code is None or tree is None:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _begins(node) == code.co_firstlineno:
+            returns = [made for made in ast.walk(node) if isinstance(made, ast.Return) and made.value is not None]
+            if not returns:
+                return None
+            value = returns[-1].value
+            parts = value.elts if isinstance(value, ast.Tuple) else value.values if isinstance(value, ast.Dict) else []
+            names = {part.id for part in ast.walk(parts[-1]) if isinstance(part, ast.Name)} if parts else set()
+            lines = [part.lineno for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in names
+                     and isinstance(part.ctx, ast.Store)]
+            return code.co_filename, max(lines, default=returns[-1].lineno), code.co_name
+    return None
+
+
 def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
     """The first line of a function, decorators included, as its code has it."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
