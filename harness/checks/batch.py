@@ -175,7 +175,10 @@ class AttentionMask(Check):
                 remedy="Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or fill it up with 0 as the ids are.",
                 site=inner.site or reading.place(seen, "forward"),
                 evidence=[f"{inner.padded} batches, in one of them {inner.share:.0%} of the ids are padding at the ends of rows"])
-        if inner is not None and not inner.covered and inner.padded and not _MASK_NOT_NEEDED.search(inner.kind) and seen.task != "language":
+        whole = seen.model is not None and "attention_mask" in seen.model.accepts and any(
+            batch.has_padding and batch.has_attention_mask is False for batch in seen.batches)  # not even the outer model gets one
+        if inner is not None and not whole and not inner.covered and inner.padded and not _MASK_NOT_NEEDED.search(
+                inner.kind) and seen.task != "language":
             return Finding(
                 message=f"The batches are padded, and no attention mask arrives at the {inner.kind} inside the model: it reads the "
                         "padding as text.",
@@ -248,7 +251,7 @@ class AttentionMask(Check):
     def _site(seen: Observation) -> Site | None:
         """In a loop of one's own the mask is passed on where the model is called; a Trainer passes on what the collator gives it."""
         loader = raised.train_loader(seen)
-        called = None if seen.framework != "torch" else reading.place(seen, "collator" if seen.trainer else "forward")
+        called = None if seen.framework != "torch" else reading.place(seen, *(("collator", "getitem") if seen.trainer else ("forward",)))
         return called or (loader.site if loader and loader.site else reading.place(seen, "model", "fit"))
 
 

@@ -311,6 +311,10 @@ class LabelName(Check):
         if column:
             message = f"{what}: the labels are in the column `{column}`, and the model's argument is `labels`."
             remedy = f"Rename the column before training: `dataset = dataset.rename_column(\"{column}\", \"labels\")`."
+            named = reading.place(seen, "collator.labels", "getitem.labels") if loader and column not in loader.columns else None
+            if named is not None and column in named.source:
+                return Finding(message=message, evidence=evidence, site=named,
+                               remedy=f"Call them `labels` where the batch is made: `\"labels\": ...` in place of `\"{column}\"`.")
         else:
             message = f"{what}."
             remedy = ("Give every row a `labels` column (`dataset = dataset.rename_column(\"<your label column>\", \"labels\")`); in a "

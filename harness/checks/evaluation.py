@@ -18,6 +18,9 @@ _ENCODINGS = {"CategoricalAccuracy": "one-hot rows", "TopKCategoricalAccuracy": 
               "Accuracy": "class ids on both sides"}
 
 
+_WORKS = {"first": "given the first array alone, it does not raise",
+          "classes": "given the classes of the largest scores, it does not raise",
+          "first classes": "given the first array's classes of the largest scores, it does not raise"}
 _COUNTING = ("IoU", "MeanIoU")
 _UNTOLD = 20
 _COUNTS = 0.05  # share of scores that a metric reads wrongly
@@ -53,11 +56,14 @@ class MetricInput(Check):
         if unsure is not None and re.search(self._KERAS, unsure.message) and not any(
                 re.search(r"/metrics/", path) for path, _, _ in unsure.frames) and "/metrics/" not in unsure.message:
             unsure = None
+        given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None or m.works), None)
+        works = given.works if given is not None else None
         error = sure or unsure
+        if error is None and works:
+            error = next((raised for raised in reading.raised(seen) if any("evaluat" in frame[2] for frame in raised.frames)), None)
         if error is None:
             by_hand = self._wrong_axis(seen) or self._scores_as_ids(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
             return by_hand or self._other_encoding(seen) or self._cut_scores(seen)
-        given = next((m for m in reversed(seen.evaluation.metrics) if m.predictions is not None), None)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
         mix = re.search(self._MIX, error.message)
@@ -67,9 +73,12 @@ class MetricInput(Check):
                        "same rows.")
             remedy = ("Pass one class id and one label per row; where the model returns a tuple, the logits are its first entry "
                       "(`logits[0]`).")
-        elif re.search(self._TUPLE, error.message):
+        elif re.search(self._TUPLE, error.message) or works in ("first", "first classes"):
             message = "The model returns several arrays, and the metric gets them all."
             remedy = "Take the logits first: `logits = predictions[0] if isinstance(predictions, tuple) else predictions`."
+            if "Seq2Seq" in (seen.trainer or ""):
+                remedy = ("Let the model write its answers: `predict_with_generate=True` in `Seq2SeqTrainingArguments`; else the metric "
+                          "gets logits, and has to take the largest of the first array: `predictions[0].argmax(-1)`.")
         elif mix is not None and "continuous" not in mix["left"] + mix["right"]:
             message = f"The metric gets {mix['left']} on one side and {mix['right']} on the other."
             remedy = "Turn one-hot rows into class ids: `labels.argmax(axis=-1)`."
@@ -81,7 +90,7 @@ class MetricInput(Check):
             remedy = "Take the largest: `predictions = logits.argmax(axis=-1)` before `metric.compute(...)`."
         when = " It would have come up only after the training." if error.during == "probe" and seen.exception is None else ""
         return Finding(message=message + when, remedy=remedy, site=error.site or reading.place(seen, "evaluation"),
-                       evidence=[f"{error.type}: {reading.first_line(error.message)}", *shapes])
+                       evidence=[f"{error.type}: {reading.first_line(error.message)}", *shapes, *([_WORKS[works]] if works else [])])
 
     @staticmethod
     def _wrong_axis(seen: Observation) -> Finding | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 
@@ -12,6 +14,8 @@ class MetricFacts(Facts):
     (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
     `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
     `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
+    `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
+    or the `first classes`.
     """
 
     name: str = ""
@@ -25,6 +29,7 @@ class MetricFacts(Facts):
     fractions: bool | None = None
     cuts: tuple[float, float] | None = None
     raw: bool | None = None
+    works: Literal["first", "classes", "first classes"] | None = None
     site: Site | None = None
 
 

@@ -78,7 +78,9 @@ class AnotherException(Check):
             return None
         if error.during == "probe":
             raise NotJudged("a probe failed, which says little about the script")
-        if any("cut short before this exception" in line for line in seen.warnings) and error.type not in _INDEPENDENT:
+        probe = seen.probes.evaluation_error or {}
+        before = (probe.get("type"), probe.get("message")) == (error.type, error.message)  # it came before any training, too
+        if any("cut short before this exception" in line for line in seen.warnings) and error.type not in _INDEPENDENT and not before:
             raise NotJudged(f"{error.type} was raised after the watched training had been cut short, which may be its cause")
         believed = reading.raised(seen)[0]
         site = believed.site or error.site

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import BadBirth
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
@@ -39,7 +38,8 @@ class InitialLoss(Check):
         call = next((c for c in seen.loss_calls if c.name in {"cross_entropy", "nll", "sparse_categorical", "categorical", "model"}), None)
         if loss is None or call is None or seen.task not in {"classification", "language"}:
             raise NotJudged("the untrained model's loss was not probed, or it is no cross entropy over classes")
-        if len(seen.loss_terms) > 1 or any(c.weighted or c.smoothing or c.reduction == "sum" for c in seen.loss_calls):
+        if len(seen.loss_terms) > 1 or any(c.weighted or c.smoothing or c.reduction == "sum" or reading.summed_rows(seen, c) > 1
+                                           for c in seen.loss_calls):
             raise NotJudged("weights, smoothing, a sum or several terms: ln k is no measure of this loss")
         if sum(c.step == call.step for c in seen.loss_calls) > 1:
             raise NotJudged("several losses belong to one step, each of which may have its own part in what is minimised")
@@ -167,8 +167,8 @@ class SumInsteadOfMean(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges `reduction="sum"` only together with harm: the script's own rate fails, and a smaller one learns."""
         for call in seen.loss_calls:
-            rows = _rows(call)
-            if call.reduction != "sum" or rows < 2 or call.name == "kl" or self._divided(seen, call, rows):
+            rows = reading.summed_rows(seen, call)
+            if rows < 2 or call.name == "kl":
                 continue
             better = reading.better_smaller_rate(seen)
             if better is None:
@@ -176,22 +176,18 @@ class SumInsteadOfMean(Check):
                     raise NotJudged("the loss is summed over rows, but whether that harms was not probed")
                 return None
             own, other = better
+            total = call.value if call.reduction == "sum" or call.value is None else rows * call.value
             return Finding(
                 message=f"The loss is summed over {rows} rows instead of averaged, which makes each step {rows} times as large; at this "
                         "learning rate it does not train.",
-                remedy='`reduction="mean"` (the default), or divide the sum by the number of rows.',
+                remedy='`reduction="mean"` (the default), or divide the sum by the number of rows.' if call.reduction == "sum" else
+                "Average what the loss gives for each row before you differentiate it: `loss = tf.reduce_mean(loss)`.",
                 site=call.site or reading.place(seen, "loss", "compile"), evidence=[
-                    f"One batch's loss is {call.value:.4g}, {call.value / rows:.4g} a row." if call.value is not None else "",
+                    f"One batch's loss is {total:.4g}, {total / rows:.4g} a row." if total is not None else "",
                     f"As it is, {reading.describe(own)}.", f"With smaller steps, {reading.describe(other)}."])
         if not seen.loss_calls:
             raise NotJudged("no loss call was seen")
         return None
-
-    @staticmethod
-    def _divided(seen: Observation, call: LossCall, rows: int) -> bool:
-        """Whether what was differentiated is smaller than the sum: the script divides by itself."""
-        step = next((s.loss for s in seen.steps if s.loss is not None and s.step >= call.step), None)
-        return step is not None and call.value is not None and abs(step) < 0.5 * abs(call.value) and rows > 2
 
 
 class NotANumber(Check):
@@ -258,11 +254,3 @@ class NotANumber(Check):
                                f"{what}. It comes with the data: the input `{birth.name}`{rows} holds NaN or infinity at step "
                                f"{birth.step}.",
                        remedy=remedies[birth.what], site=birth.site or site, evidence=curve)
-
-
-def _rows(call: LossCall) -> int:
-    """Rows over which a loss is reduced: the target's elements for class ids, the first axis otherwise."""
-    facts = call.target or call.inputs
-    if facts is None or not facts.shape:
-        return 1
-    return math.prod(facts.shape) if call.name in {"cross_entropy", "nll", "sparse_categorical"} and facts.integral else facts.shape[0]

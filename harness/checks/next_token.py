@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -41,6 +42,14 @@ class NextToken(Check):
         if reading.several_models(seen):
             raise NotJudged("more than one model is trained")
         own = any(call.name == "model" for call in seen.loss_calls) or seen.trainer is not None
+        kind = seen.model.kind if seen.model is not None else ""
+        if shift.offset == 0 and shift.causal is False and shift.by_token and re.search(r"MaskedLM|LMHead|CausalLM|PreTraining", kind):
+            message = ("Each position is asked for the very token that it is given, and nothing is hidden from the model: copying it is "
+                       "enough, and nothing is learnt of the text.")
+            remedy = ("Hide some tokens and ask for those alone (-100 elsewhere): `DataCollatorForLanguageModeling(tokenizer, mlm=True, "
+                      "mlm_probability=0.15)`." if seen.framework == "torch" else
+                      "Hide some tokens, and weigh the loss of all others with 0 (`sample_weight`).")
+            return self._finding(seen, shift, message, remedy, made=True)
         if shift.offset != 1 and shift.lag != 0:
             return None  # a model that shifts its input itself
         if shift.offset > 1 and shift.causal:
@@ -80,12 +89,13 @@ class NextToken(Check):
             evidence=[f"tokens that end a text, attended to and behind a token with a label: {ends}, of which left out (-100): {left_out}"])
 
     @staticmethod
-    def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False) -> Finding:
+    def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False, made: bool = False) -> Finding:
         evidence = [(f"targets that are the input token {shift.offset} places on: {100 * shift.share:.0f} % of those of a batch of "
                      f"{shift.rows} x {shift.length} ids")]
         if shift.causal is not None:
             kept = "the same" if shift.causal else "others"
             evidence.append(f"answers in the first half, when the ids of the second half are exchanged between rows: {kept}")
         names = ("forward", "model", "loss") if ahead else (
-            "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets", "loss", "forward")
+            *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets",
+            "loss", "forward")
         return Finding(message=message, remedy=remedy, site=reading.place(seen, *names), evidence=[*evidence, *reading.own_losses(seen)])

@@ -181,8 +181,27 @@ def learned(curve: CurveFacts) -> bool:
 
 
 def chance(seen: Observation) -> float | None:
-    """Loss (nats) of a guess among a classifier's classes, None where there are none."""
-    return math.log(seen.classes) if seen.task == "classification" and seen.classes and seen.classes > 1 else None
+    """Loss (nats) of a guess among a classifier's classes, over as many rows as it is a sum of; None where there are none."""
+    if seen.task != "classification" or not seen.classes or seen.classes < 2:
+        return None
+    rows = [summed_rows(seen, call) for call in seen.loss_calls]
+    return math.log(seen.classes) * (max(rows) if rows and min(rows) > 1 else 1)
+
+
+def summed_rows(seen: Observation, call: LossCall) -> int:
+    """Over how many rows what is differentiated is the sum of this loss; 1 where it is a mean, or the script divides by itself."""
+    facts = call.target or call.inputs
+    if facts is None or not facts.shape or call.reduction not in ("sum", "none"):
+        return 1
+    per_token = call.name in {"cross_entropy", "nll", "sparse_categorical"} and facts.integral
+    rows = math.prod(facts.shape) if per_token else facts.shape[0]
+    step = next((s.loss for s in seen.steps if s.loss is not None and s.step >= call.step), None)
+    if call.reduction == "sum":
+        divided = step is not None and call.value is not None and abs(step) < 0.5 * abs(call.value) and rows > 2
+        return 1 if divided else rows
+    # A loss that was never reduced: `gradient` and `minimize` of TensorFlow add up what they are given.
+    whole = step is not None and call.value is not None and rows > 1 and math.isclose(step, rows * call.value, rel_tol=1e-3)
+    return rows if whole else 1
 
 
 def failed(curve: CurveFacts, guess: float | None = None) -> bool:
@@ -233,7 +252,8 @@ def better_larger_rate(seen: Observation) -> tuple[CurveFacts, CurveFacts] | Non
 
 def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts] | None:
     pairs = probe_pairs(seen)
-    if any(learned(own) for own, _ in pairs) and not (smaller and _beaten(seen)):
+    # Back from where a first step threw it to what a guess costs is no learning.
+    if any(learned(own) and not failed(own, chance(seen)) for own, _ in pairs) and not (smaller and _beaten(seen)):
         return None  # it learns somewhere at its own rate
     for own, others in pairs:
         if not failed(own, chance(seen)) and not (smaller and _worse(seen, own, others)):

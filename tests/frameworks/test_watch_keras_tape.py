@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.checks.base import walk
 from harness.frameworks.watch.session import WatchBudget, WatchSession
 from tests.frameworks.test_watch_keras import HEAD, KERAS, MODEL, watch
 from tests.frameworks.watching import found, run
@@ -158,6 +159,19 @@ def test_a_regularised_loss_is_made_in_more_than_one_way(tmp_path: Path) -> None
     penalty = "loss = loss_of(yb, scores) + 0.01 * tf.add_n([tf.reduce_sum(w * w) for w in model.trainable_variables])"
     seen = watch(tmp_path, text("keras", loss=penalty))
     assert "one way" in seen.probes.skipped["overfit"]
+
+
+@pytest.mark.parametrize(("rate", "codes"), [("SGD(3.0)", ["L208"]), ("SGD(0.003)", [])])
+def test_a_loss_that_nobody_reduces_is_summed_by_its_tape(tmp_path: Path, rate: str, codes: list[str]) -> None:
+    loss = "loss = keras.losses.sparse_categorical_crossentropy(yb, scores, from_logits=True)"
+    made = text("keras", optimizer=rate, loss=loss).replace("float(step(xb, yb))", "float(tf.reduce_mean(step(xb, yb)))")
+    seen = watch(tmp_path, made)
+    assert found(seen)[:1] == codes, (found(seen), [step.loss for step in seen.steps], seen.probes)
+    if codes:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "tf.reduce_mean" in finding.remedy
+        assert finding.site is not None
+        assert finding.site.source == loss
 
 
 @pytest.mark.parametrize("name", KERAS)

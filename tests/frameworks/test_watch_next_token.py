@@ -151,7 +151,8 @@ MASKED = ("BertConfig", "BertForMaskedLM", BERT[2])
     (GPT, "ids.clone()", False), (GPT, "torch.cat([ids[1:], torch.tensor([-100])])", True),
     (GPT, "torch.where(torch.arange(T + 1) > 5, ids, -100)", False),
     (BERT, "ids.clone()", True), ((BERT[0], BERT[1], BERT[2] + ", is_decoder=True"), "ids.clone()", False),
-    (MASKED, "torch.where(torch.rand(T + 1) < 0.3, ids, -100)", False)])
+    (MASKED, "torch.where(torch.rand(T + 1) < 0.3, ids, -100); ids = torch.where(labels == -100, ids, 0)", False),
+    (MASKED, "torch.where(torch.rand(T + 1) < 0.3, ids, -100)", True), (MASKED, "ids.clone()", True)])
 def test_labels_that_a_model_of_transformers_shifts(tmp_path: Path, kind: tuple[str, str, str], labels: str, *, fault: bool) -> None:
     pytest.importorskip("transformers")
     text = TRAINED.replace("LABELS", labels)
@@ -185,6 +186,13 @@ def test_a_model_that_makes_its_decoders_input_of_the_labels(tmp_path: Path) -> 
     assert seen.probes.shift is not None
     assert (seen.probes.shift.offset, seen.probes.shift.lag) == (0, 1)
     assert "L211" not in found(seen)
+
+
+def test_labels_too_short_to_tell_rows_from_tokens(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, T5.replace("labels=b", "labels=b[:, :4].contiguous()"))
+    assert seen.exception is None
+    assert "L211" not in found(seen), seen.probes.shift
 
 
 ENDING = """

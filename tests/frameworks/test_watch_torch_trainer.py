@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from harness.frameworks.watch import torch_batches
-from tests.frameworks.watching import watch
+from tests.frameworks.watching import found, watch
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -77,6 +78,31 @@ def test_a_metric_that_raises_is_found_before_training_ends(tmp_path: Path) -> N
     assert error["during"] == "probe"
     assert error["site"]["source"].startswith("return {")
     assert error["stage"] == "evaluation"
+
+
+@pytest.mark.parametrize(("output", "works"), [("output_hidden_states=True", "first classes"), ("output_attentions=False", "classes")])
+def test_a_metric_that_would_have_worked_on_something_else(tmp_path: Path, output: str, works: str) -> None:
+    """What it raises at is no known message: the same function is asked again."""
+    text = TRAINER.replace("num_labels=2))", f"num_labels=2, {output}))").replace("max_steps=30", "max_steps=3000").replace(
+        "    return {", "    said = [['no', 'yes'][answer] for answer in prediction.predictions]\n    return {").replace(
+        "prediction.predictions.argmax(-1)", "prediction.predictions")
+    seen = watch(tmp_path, text, steps=12)
+    assert seen.probes.evaluation_error is not None
+    assert [metric.works for metric in seen.evaluation.metrics] == [works]
+    finding = next(result.finding for result in walk(seen) if result.code == "E501")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source.startswith("said = ")
+
+
+def test_a_metric_that_fails_for_reasons_of_its_own_is_come_to(tmp_path: Path) -> None:
+    """A probe's exception that no check explains ends no script: its own evaluation does."""
+    text = TRAINER.replace('    return {"acc', '    raise LookupError("nothing")\n    return {"acc')
+    seen = watch(tmp_path, text, steps=12)
+    assert seen.probes.evaluation_error is not None
+    assert seen.exception is not None
+    assert seen.exception.type == "LookupError"
+    assert "A799" in found(seen)
 
 
 def test_rows_without_what_the_model_takes(tmp_path: Path) -> None:

@@ -226,7 +226,8 @@ def test_a_score_that_contradicts_its_answers(tmp_path: Path, *, shuffle: bool) 
 @pytest.mark.parametrize(("graph", "loss", "fault"), [
     ("retain_graph=True", "((slope + u) ** 2).mean() + (u[0] - 1).pow(2).sum()", True),
     ("create_graph=True", "((slope + u) ** 2).mean() + (u[0] - 1).pow(2).sum()", False),
-    ("retain_graph=True", "((model(t + 0.1 * slope.sign()) - 1) ** 2).mean()", False)])
+    ("retain_graph=True", "((model(t + 0.1 * slope.sign()) - 1) ** 2).mean()", False),
+    ("retain_graph=True", "((u - 0.1 * torch.autograd.grad((u ** 2).sum(), u, retain_graph=True)[0] - 1) ** 2).mean()", False)])
 def test_a_derivative_without_a_graph(tmp_path: Path, graph: str, loss: str, *, fault: bool) -> None:
     seen = watch(tmp_path, SLOPE.replace("GRAPH", graph).replace("LOSS", loss), steps=40)
     assert (found(seen) == ["G302"]) is fault, found(seen)

@@ -287,11 +287,11 @@ class WatchSession:
     def out_of_time(self) -> bool:
         return self.watched_seconds > self.budget.seconds
 
-    def settle(self) -> None:
-        """To be called once, when every step and probe is there: end the script where a fault is found that lies before its evaluation,
-        since all that could follow is its echo. Raises `Enough`."""
+    def settle(self, *, evaluated: bool = False) -> None:
+        """To be called once, when every step and probe is there: end the script where a fault is found that lies before its evaluation (or
+        in it, where it was `evaluated` beforehand), since all that could follow is its echo. Raises `Enough`."""
         results = self.safely("a first verdict", walk, self.observation) or []
-        before = WALK[:WALK.index("evaluation")]
+        before = WALK[:WALK.index("evaluation") + evaluated]
         if any(result.state == "found" and result.stage in before for result in results):
             self.enough("enough steps")
 

@@ -55,6 +55,8 @@ def measure(given: Iterable[Array], target: Array, outputs: Callable[[Exchange |
             continue  # one token alone, padding say, stands at every distance from itself
         shares = {offset: share for offset in _OFFSETS if (share := _share(layout, offset, counted)) is not None}
         offset = max(shares, key=lambda key: shares[key], default=None)
+        if offset == 0 and layout.turned:
+            continue  # in one row of targets both orders are the same, and the other one was looked at
         if offset is None or shares[offset] < _AGREES or any(share > _APART for key, share in shares.items() if key != offset):
             continue
         rows, length = layout.ids.shape

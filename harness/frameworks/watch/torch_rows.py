@@ -145,10 +145,12 @@ def _keeps(torch: Any, first: Any, second: Any, rows: int, kept: int) -> bool | 
 
 
 def by_token(torch: Any, replay: Replay, rows: int, length: int) -> bool:
-    """Whether no module makes one vector of a whole row of so many tokens, and no recurrent layer reads in one direction only."""
+    """Whether no module makes one vector of a whole row of so many tokens, no recurrent layer reads in one direction only, and no decoder
+    is given the targets one place on by the model itself."""
     modules = [inner for module in replay.modules for inner in module.modules()]
     recurrent = [inner for inner in modules if isinstance(inner, torch.nn.RNNBase | torch.nn.RNNCellBase)]
-    if not all(getattr(inner, "bidirectional", False) for inner in recurrent):
+    if not all(getattr(inner, "bidirectional", False) for inner in recurrent) or any(
+            getattr(getattr(inner, "config", None), "is_encoder_decoder", False) for inner in modules):
         return False
     whole: list[Any] = []
 

@@ -140,7 +140,7 @@ class Tape:
         self.carried = 0
         self._links: tuple[list[Any], list[Any]] = ([], [])  # made of old numbers before and since the last backward pass
         self._linked = False
-        self._derivatives: dict[int, tuple[Any, Place | None]] = {}
+        self._derivatives: dict[int, tuple[Any, Place | None, list[Any]]] = {}  # with what they were taken by
 
     # The mode on torch's stack
 
@@ -240,18 +240,20 @@ class Tape:
         by = [inputs] if is_tensor(inputs) else list(inputs)
         if self.on and len(self._derivatives) < _DERIVATIVES and not any(isinstance(one, self._torch.nn.Parameter) for one in by):
             place = self._watch.session.sites.place()
-            self._derivatives |= {id(one): (one, place) for one in found if is_tensor(one)}
+            self._derivatives |= {id(one): (one, place, by) for one in found if is_tensor(one)}
 
     def _enters(self, args: Any, result: Any) -> None:
-        """Follow derivatives into what is made of them: where that meets what learns, a part of the loss has lost its gradient."""
+        """Follow derivatives into what is made of them: where that meets what learns, a part of the loss has lost its gradient. What they
+        were taken by is merely moved along them: a step by hand."""
         given = [arg for arg in args if self._torch.is_tensor(arg)]
-        place = next((self._derivatives[id(arg)][1] for arg in given if id(arg) in self._derivatives), None)
+        _, place, by = next((self._derivatives[id(arg)] for arg in given if id(arg) in self._derivatives), (None, None, []))
         if place is None:
             return
-        if any(arg.grad_fn is not None and id(arg) not in self._derivatives for arg in given):
+        met = [arg for arg in given if arg.grad_fn is not None and id(arg) not in self._derivatives]
+        if any(not any(arg is one for one in by) for arg in met):
             self._watch.session.site("derivative", site(place))
-        elif self._torch.is_tensor(result) and len(self._derivatives) < _DERIVATIVES:
-            self._derivatives[id(result)] = (result, place)
+        elif not met and self._torch.is_tensor(result) and len(self._derivatives) < _DERIVATIVES:
+            self._derivatives[id(result)] = (result, place, by)
 
     def _goes_on(self, args: Any, result: Any) -> None:
         """The script goes on with a number of before the last backward pass. Where that came out of such a one itself, a chain grows."""

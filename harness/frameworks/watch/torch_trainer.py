@@ -151,7 +151,12 @@ class Trainers:
 
         def compute_metrics(prediction: Any, *args: Any, **kwargs: Any) -> Any:
             facts = session.safely("compute_metrics", evaluations.describe, "compute_metrics", prediction.predictions, prediction.label_ids)
-            values = mine(prediction, *args, **kwargs)
+            try:
+                values = mine(prediction, *args, **kwargs)
+            except Exception:
+                if facts is not None:
+                    session.safely("compute_metrics", self._otherwise, facts, mine, prediction)
+                raise
             if facts is not None and isinstance(values, dict):
                 facts.values = numbers(values)
                 session.safely("compute_metrics", self._again, facts, mine, prediction)
@@ -160,14 +165,40 @@ class Trainers:
 
         return compute_metrics
 
+    def _asked(self, mine: Any, prediction: Any) -> Any:
+        """What the script's metric says of something else; no part of the record."""
+        metrics = self._watch.seen.evaluation.metrics
+        before = len(metrics)
+        try:
+            with self._watch.session.paused(), silent():
+                return mine(prediction)
+        finally:
+            del metrics[before:]
+
+    def _otherwise(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
+        """What the script's metric would not have raised at: one of several arrays, or class ids."""
+        given = prediction.predictions
+        several = isinstance(given, tuple) and len(given) > 0
+        first = given[0] if several else given
+        tried: list[tuple[Any, Any]] = [("first", first)] if several else []
+        if getattr(first, "ndim", 0) > 1 and first.dtype.kind == "f":
+            tried.append(("first classes" if several else "classes", first.argmax(-1)))
+        for name, changed in tried:
+            try:
+                values = self._asked(mine, type(prediction)(predictions=changed, label_ids=prediction.label_ids))
+            except Exception:  # noqa: BLE001, S112 - it is another fault, then
+                continue
+            if isinstance(values, dict):
+                facts.works = name
+                return
+
     def _again(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
         """What the script's metric says of predictions that have the labels' shape, where only an axis of length one keeps them from it."""
         given, labels = prediction.predictions, prediction.label_ids
         shapes = getattr(given, "shape", None), getattr(labels, "shape", None)
         if None in shapes or shapes[0] == shapes[1] or given.size != labels.size or given.size < 2:
             return
-        with self._watch.session.paused(), silent():
-            values = mine(type(prediction)(predictions=given.reshape(labels.shape), label_ids=labels))
+        values = self._asked(mine, type(prediction)(predictions=given.reshape(labels.shape), label_ids=labels))
         if isinstance(values, dict):
             facts.reshaped = numbers(values)
             facts.function = self._written(mine)
@@ -182,8 +213,7 @@ class Trainers:
         def values() -> tuple[dict[str, float], dict[str, float]]:
             moved = answers[:, :-1]
             moved = (moved, *given[1:]) if isinstance(given, tuple) else moved
-            with self._watch.session.paused(), silent():
-                found = mine(type(prediction)(predictions=moved, label_ids=labels[:, 1:]))
+            found = self._asked(mine, type(prediction)(predictions=moved, label_ids=labels[:, 1:]))
             return facts.values, numbers(found) if isinstance(found, dict) else {}
 
         self._watch.alignment.compared(answers, labels, self._written(mine) or facts.site, values)

@@ -52,6 +52,7 @@ class TorchWatcher:
         self.roots: list[Any] = []
         self.patience = Patience(session)
         self._settled = False
+        self._tried = False
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
@@ -189,8 +190,9 @@ class TorchWatcher:
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
         self.session.safely("a probe", self.probes.stepped)
-        if self.seen.probes.evaluation_error is not None:
-            self.session.enough("enough steps")  # the script would come to the same error later
+        if self.seen.probes.evaluation_error is not None and not self._tried:
+            self._tried = True
+            self.session.settle(evaluated=True)  # the script would come to the same error later
         if self.session.out_of_time:
             self.session.enough("time")
         if self.probes.over and not self._settled:
