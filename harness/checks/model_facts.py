@@ -104,12 +104,12 @@ class ModelFacts(Facts):
 
 
 class OptimizerFacts(Facts):
-    """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds
-    that are the
-    model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a
-    schedule was seen to change it; `planned_steps`: of the whole training, as the schedule was told, and `planned_peak`: the largest factor
-    that it gives in that time. Where all steps have been taken at a small part of `asked_rate`: in the `taken` steps the schedule made
-    `schedule_steps` of its own, and needs `climb` more to give half of that rate (at most 2000 were followed, at `climb_peak` at most).
+    """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds that are
+    the model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a schedule
+    was seen to change it; `planned_steps`: of the whole training, and `planned_peak`: the largest rate that the schedule gives in that
+    time, as a part of the one that it rises to. Where all steps have been taken at a small part of `asked_rate`: in the `taken` steps the
+    schedule made `schedule_steps` of its own, and needs `climb` more to give half of that rate (at most 2000 were followed, at
+    `climb_peak` at most).
     """
 
     kind: str = ""

@@ -31,7 +31,7 @@ def _still_warming(seen: Observation) -> Finding | None:
         return None
     return Finding(
         message=f"The warm-up is longer than the whole training: within its {optimizer.planned_steps} steps the learning rate never "
-                f"gets beyond {optimizer.planned_peak:.2g} of the one that was set.",
+                f"gets beyond {optimizer.planned_peak:.2g} of what the schedule rises to.",
         remedy=f"Warm up for a small part of the training, at most {max(1, (optimizer.planned_steps or 0) // 10)} steps here.",
         site=_schedule_site(seen, "warmup_steps", "warmup_ratio"), evidence=reading.own_losses(seen))
 

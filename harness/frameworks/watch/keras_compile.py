@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -196,6 +197,17 @@ def rate_of(optimizer: Any) -> float | None:
     if schedule is not None:
         return max(float(schedule(step)) for step in (0, 1, 3, 10, 30, 100, 300, 1000))
     return _number(getattr(optimizer, "learning_rate", None))
+
+
+def planned(optimizer: Any, steps: int) -> float | None:
+    """The highest rate of a schedule within so many steps, as a part of the highest that it ever comes to; None where there is none."""
+    schedule = schedule_of(optimizer)
+    if schedule is None or steps < 1:
+        return None
+    within = [float(schedule(step)) for step in sorted({*range(0, steps, max(1, steps // 20)), steps})]
+    later = [float(schedule(int(steps * 1.5**power))) for power in range(1, 24)]
+    highest = max([*within, *later])
+    return max(within) / highest if math.isfinite(highest) and highest > 0 else None
 
 
 def current_rate_of(optimizer: Any) -> float | None:

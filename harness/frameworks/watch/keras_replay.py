@@ -99,11 +99,24 @@ def _adapted(spec: Any, dtype: Any) -> Any:
 def copied(optimizer: Any, factor: float) -> Any:
     """A new optimizer of the same kind and options, at a constant rate: its own (of a schedule the highest) times `factor`."""
     inner = getattr(optimizer, "inner_optimizer", None)
-    rate = (rate_of(inner if inner is not None else optimizer) or 0.0) * factor
-    made = type(optimizer).from_config(optimizer.get_config())
-    target = getattr(made, "inner_optimizer", made)
+    target = inner if inner is not None else optimizer
+    rate = (rate_of(target) or 0.0) * factor
     if schedule_of(target) is not None:
-        plain = type(target).from_config({**target.get_config(), "learning_rate": rate})
+        plain = type(target).from_config({**_config(target), "learning_rate": rate})
         return plain if inner is None else type(optimizer)(plain)
-    target.learning_rate = rate
+    made = type(optimizer).from_config(optimizer.get_config())
+    getattr(made, "inner_optimizer", made).learning_rate = rate
     return made
+
+
+def _config(optimizer: Any) -> dict[str, Any]:
+    """The options of an optimizer whose schedule need not be able to tell its own: many a script's cannot."""
+    schedule = schedule_of(optimizer)
+    told = vars(schedule).get("get_config")
+    schedule.get_config = dict
+    try:
+        return dict(optimizer.get_config())
+    finally:
+        del schedule.get_config
+        if told is not None:
+            schedule.get_config = told

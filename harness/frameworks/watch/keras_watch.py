@@ -7,9 +7,10 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
+from harness.frameworks.watch import written
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
-from harness.frameworks.watch.keras_compile import Compiles
+from harness.frameworks.watch.keras_compile import Compiles, planned
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_fruitless import Fruitless
@@ -38,6 +39,7 @@ class KerasWatcher:
         self.seen = session.observation
         self.keras: Any = None
         self.weighted = False
+        self.planned: tuple[int, float | None] | None = None
         self.patience, self.relations = Patience(session), Relations()
         session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self._settled = False
@@ -104,6 +106,17 @@ class KerasWatcher:
         self.session.site("fit")
         self.weighted = given.get("class_weight") is not None
         self.data.begins(given)
+        if not self.seen.steps and not written.repeated(self.session.sites.place()):
+            self.session.safely("the schedule", self._plan, model, given)
+
+    def _plan(self, model: Any, given: dict[str, Any]) -> None:
+        """What a schedule makes of the rate over the steps that `fit` will take."""
+        optimizer, batches = getattr(model, "optimizer", None), given.get("steps_per_epoch")
+        loader = self.data.current
+        batches = batches or (loader.facts.batches if loader is not None else None)
+        steps = int(given.get("epochs", 1)) * (batches or 0)
+        if optimizer is not None and not int(optimizer.iterations):
+            self.planned = steps, planned(getattr(optimizer, "inner_optimizer", optimizer), steps)
 
     def _frozen_later(self, model: Any) -> None:
         """A model that is fitted after another was watched: whether anything in it can learn needs no step to be seen."""

@@ -119,6 +119,15 @@ def last_made(function: Any, sites: Sites) -> Place | None:
     return None
 
 
+def repeated(place: Place | None) -> bool:
+    """Whether a line stands in a loop."""
+    tree = _tree(place[0]) if place is not None else None
+    if place is None or tree is None:
+        return False
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    return any(loop.lineno < place[1] <= (loop.end_lineno or loop.lineno) for loop in loops)
+
+
 def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
     """The first line of a function, decorators included, as its code has it."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []

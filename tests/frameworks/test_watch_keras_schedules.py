@@ -1,0 +1,48 @@
+"""Schedules of a Keras optimizer: what they make of the rate within a training, and experiments beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.test_watch_keras import HEAD, KERAS, MODEL, watch
+from tests.frameworks.watching import found
+
+pytest.importorskip("keras")
+pytest.importorskip("tf_keras")
+pytest.importorskip("tensorflow")
+
+RISING = """
+class Rising(keras.optimizers.schedules.LearningRateSchedule):
+    def __init__(self, steps):
+        self.steps = steps
+    def __call__(self, step):
+        step = tf.cast(step, tf.float32)
+        return 0.03 * tf.minimum(step / self.steps, tf.math.rsqrt(step + 1.0))
+model.compile(keras.optimizers.Adam(Rising(LENGTH)), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+FIT
+"""
+ONCE = "model.fit(x, y, batch_size=32, epochs=4, verbose=0)"
+AGAIN = """
+for epoch in range(4):
+    model.fit(x, y, batch_size=32, epochs=1, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("length", "fit", "codes"), [("20000.0", ONCE, ["S402"]), ("10.0", ONCE, []), ("30.0", AGAIN, [])])
+def test_a_schedule_that_cannot_tell_its_options(tmp_path: Path, name: str, length: str, fit: str, codes: list[str]) -> None:
+    text = (HEAD + MODEL + RISING).replace("NAME", name).replace("LENGTH", length).replace("FIT", fit)
+    seen = watch(tmp_path, text, steps=60, probe_seconds=4)
+    assert seen.exception is None
+    assert seen.probes.overfit is not None, seen.probes.skipped
+    assert found(seen) == codes, (seen.optimizer, [step.loss for step in seen.steps])
+    assert seen.optimizer is not None
+    assert (seen.optimizer.planned_steps is not None) is (fit == ONCE)
+    if codes:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "longer than the whole training" in finding.message
+        assert finding.site is not None
+        assert "Rising(" in finding.site.source
