@@ -90,7 +90,8 @@ class DrownedTerm(Check):
             return collapsed
         terms: dict[str, list[dict[str, Any]]] = {}
         for term in seen.loss_terms:
-            key = f"{term.get('name', 'other')}@{term['line']}" if term.get("line") else str(term.get("name", "other"))
+            where = term.get("line") or term.get("part")
+            key = str(term.get("name", "other")) if where is None else f"{term.get('name', 'other')}@{where}"
             terms.setdefault(key, []).append(term)
         if len(terms) < 2:
             return None

@@ -24,6 +24,7 @@ from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
     from harness.checks.loss_facts import LossCall
+    from harness.frameworks.watch.keras_terms import Terms
 
 _ROUNDING = 1e-6
 _NEGLIGIBLE = ("sigmoid", "tanh", "relu")
@@ -171,6 +172,12 @@ class KerasBackend(Backend[Step]):
         if not math.isfinite(plain) or abs(plain - again) > _ROUNDING * abs(plain):
             return None
         return abs(changed - plain) > _ROUNDING * abs(plain)
+
+    def terms(self, steps: list[Step], terms: Terms) -> None:
+        """What each of several losses is in the sum of the first steps."""
+        self._start.put()
+        terms.measure(self._train_step, [step.data for step in steps], self._model.trainable_variables)
+        self._start.put()
 
     def cut(self, step: Step, weights: list[Any], place: Callable[[], Place | None]) -> Place | None:
         """The first of the script's own lines on the way from these weights to the loss through which no gradient comes back."""

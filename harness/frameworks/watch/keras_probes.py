@@ -55,6 +55,7 @@ class Probes(Rounds[Step]):
     def look(self, fits: Fits[Step], steps: list[Step]) -> None:
         """Where the graph between the loss and some weights is cut."""
         session, backend = self._watch.session, cast("KerasBackend", fits.backend)
+        session.safely("the terms of a loss", backend.terms, steps, self._watch.terms)
         unreached = self._watch.models.unreached()
         if unreached:
             self.facts.unreached_matter = session.safely("weights without a gradient", backend.matters, steps[0], unreached)

@@ -215,6 +215,7 @@ class Steps:
         self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
         calls = self._losses(model, seen, traced, number)
+        watch.terms.stepped(number, calls)
         self._differences(seen, traced, number)
         if seen["divergence"] and (number <= _EACH or number % _EVERY == 0):
             watch.session.safely("a divergence", self._divergence, seen["divergence"], number)

@@ -20,6 +20,7 @@ from harness.frameworks.watch.keras_model import Models, name_of
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
+from harness.frameworks.watch.keras_terms import Terms
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
@@ -40,6 +41,7 @@ class KerasWatcher:
         self.keras: Any = None
         self.weighted = False
         self.planned: tuple[int, float | None] | None = None
+        self.terms = Terms(self)
         self.patience, self.relations = Patience(session), Relations()
         session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self._settled = False
