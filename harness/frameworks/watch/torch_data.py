@@ -221,7 +221,7 @@ class Data:
     def given_to_model(self, call: RootCall) -> None:
         """Describe what a model is given where no loader made it."""
         call.batch, call.labels = self._asked_of(call)
-        if self.current is not None and call.grad and not self._watch.evaluating:
+        if self.current is not None and call.grad and not self._watch.evaluating and self._watch.steps.steps < _FIRST:
             self.current.parts.called(self.batch, [call.args, call.kwargs])
         seen = self._watch.seen
         if self.current is not None and call.grad and seen.batches and self._described is self.batch and not self._watch.evaluating:
