@@ -34,6 +34,7 @@ _MEASURED, _FEWEST = 12, 3
 _MEASURING, _FIRST_MEASURING = 0.06, 0.1
 # How far a short training that learns moves its weights, roughly; and no rate is tried that is further from the script's than this.
 _SENSIBLE, _MOST_FASTER = 0.03, 1e8
+_LEARNS = "the script's own rate learns"
 _STILL, NEAR = 0.002, 0.02  # displacements: under the first the weights stand still, under the second no rate is too high
 
 
@@ -214,6 +215,10 @@ class Fits(Generic[S]):
         """
         facts = self._facts
         own = CurveFacts(learning_rate=self.backend.rate, losses=losses)
+        if highest is None and self.step_s and learns(losses) and reading.learned(own):
+            facts.train = own  # what is free of the noise of single batches would say the same
+            facts.skipped["train_scaled"] = _LEARNS
+            return
         if len(losses) >= 2 * LEAST_STEPS:
             own.final_loss = self._mean_loss(self._steps)
         self.backend.put()
@@ -225,7 +230,7 @@ class Fits(Generic[S]):
         if highest is not None and self.backend.rate and len(self._steps) >= len(own.losses) and self._left >= LEAST_STEPS * self.step_s:
             facts.train_kept = self._curve(self._steps, highest / self.backend.rate, len(own.losses), 0.5 * self._left, measure=True)
         if learns(own.losses):
-            facts.skipped["train_scaled"] = "the script's own rate learns"
+            facts.skipped["train_scaled"] = _LEARNS
             return
         self._standardised(own)
         moved = self._displacement if self._displacement is not None else 1.0
