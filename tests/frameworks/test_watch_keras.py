@@ -102,7 +102,8 @@ def test_a_healthy_fit_is_described_whole(tmp_path: Path, name: str) -> None:
     assert probes.overfit is not None
     assert probes.overfit.accuracy == 1.0
     assert probes.train is not None
-    assert probes.train.start_loss is not None
+    assert probes.train.start_loss is None, "beyond doubt, nothing is measured once more"
+    assert probes.train.losses[-1] < 0.6 * probes.train.losses[0]
     assert probes.text_baseline is not None
     metric = seen.evaluation.metrics[-1]
     assert sum(metric.predicted_counts.values()) == sum(metric.reference_counts.values()) == 640
