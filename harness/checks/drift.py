@@ -193,6 +193,11 @@ _CHOICES = (r"BuilderConfig '(?P<name>[^']+)' not found\. Available: (?P<known>\
                                       r"(?P<known>\[[^\]]*\])"))
 _SCRIPT = (r"Dataset scripts are no longer supported, but found (?P<name>\S+)",)
 _WEIGHTS_ONLY = (r"Weights only load failed",)
+_CUSTOM = (
+    r"Could not locate (?P<kind>function|class) '(?P<name>[^']+)'\. Make sure custom",
+    r"Unknown (?P<kind>[\w ]+): '?(?P<name>[\w>]+)'?\. +(?:Please ensure|Make sure)",
+)
+_GONE = (r"No such file or directory: '(?:[^']*[/\\])?(?P<name>pytorch_model\.bin|tf_model\.h5)'",)
 _STATE = (r"Error\(s\) in loading state_dict for (?P<name>\w+)",)
 _METRIC_AS_DATA = (r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'", r"'(?P<kind>\w+)' object is not subscriptable")
 _LITERAL = re.compile(r"(?:from_pretrained|load_dataset|evaluate\.load|load_metric|load|pipeline)\(\s*[\"']([^\"']+)[\"']")
@@ -216,11 +221,12 @@ class LoadingCall(Check):
     code: ClassVar[str] = "A702"
     stage: ClassVar[Stage] = "setup"
     messages: ClassVar[tuple[str, ...]] = (
-        *_NO_METRIC, *_known_metrics(), *_CHOICES, *_SCRIPT, *_NOT_THERE, *_CHECKPOINT, *_WEIGHTS_ONLY, *_STATE)
+        *_NO_METRIC, *_known_metrics(), *_CHOICES, *_SCRIPT, *_NOT_THERE, *_CHECKPOINT, *_WEIGHTS_ONLY, *_STATE, *_CUSTOM,
+        *_GONE)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what a loading call raised, and from names that are known."""
-        for judge in (self._restored, self._metric, self._metric_as_data, self._choice, self._name, self._weights):
+        for judge in (self._restored, self._metric, self._metric_as_data, self._choice, self._name, self._weights, self._saved):
             finding = judge(seen)
             if finding:
                 return finding
@@ -351,6 +357,25 @@ class LoadingCall(Check):
                                   "`module.` prefix that DataParallel left on the names.", site=hit[0].site,
                            evidence=[*[line.strip() for line in raised.core(hit[0].message).splitlines()[:4]]])
         return None
+
+
+    def _saved(self, seen: Observation) -> Finding | None:
+        """A file of weights that has another name today, and a saved Keras model with functions or classes of the script's own."""
+        hit = raised.find(seen, _GONE)
+        if hit:
+            return Finding(message=f"There is no `{hit[1]['name']}`: transformers has written `model.safetensors` since version 4.35.",
+                           remedy="Load what was saved the way it was saved, `AutoModel....from_pretrained(folder)`; or read the file "
+                                  "itself, `safetensors.torch.load_file(folder + \"/model.safetensors\")`.",
+                           site=hit[0].site, evidence=[raised.quote(hit[0], 300)])
+        hit = raised.find(seen, _CUSTOM)
+        if hit is None or hit[0].site is None or not re.search(r"load_model|model_from_|from_config|clone_model", hit[0].site.source):
+            return None  # a misspelt name that `compile` was given
+        name = hit[1]["name"].rpartition(">")[2]
+        return Finding(message=f"The saved model uses `{name}`, which is the script's own and no part of Keras: the file holds its name "
+                               "only.",
+                       remedy=f"Hand it over, `load_model(path, custom_objects={{\"{name}\": {name}}})`, or register it where it is "
+                              "defined, `@keras.saving.register_keras_serializable()`.",
+                       site=hit[0].site, evidence=[raised.quote(hit[0], 200)])
 
 
 def _literal(error: ExceptionFacts) -> str | None:

@@ -51,7 +51,9 @@ class Compiles:
 
     def attach(self) -> None:
         patches = self._watch.session.patches
-        patches.replace(self._keras.Model, "compile", self._wrap_compile)
+        # Keras compiles a model that it loads only if its class has the very `compile` that is defined there.
+        owner = next(cls for cls in self._keras.Model.__mro__ if "compile" in vars(cls))
+        patches.replace(owner, "compile", self._wrap_compile)
         optimizer = self._keras.optimizers.Optimizer
         inner = next(cls for cls in optimizer.__mro__ if "__init__" in vars(cls))
         patches.replace(self._keras.layers.Layer, "__init__", self._wrap_init)
