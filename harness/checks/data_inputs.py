@@ -15,6 +15,8 @@ from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import TensorFacts
 
+_MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
+_FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
 
 
@@ -52,8 +54,9 @@ class UnreadableInputs(Check):
         texts = [text for batch in seen.batches for text in batch.texts]
         rows = [f"row: {text[:140]}" for text in texts[:3]]
         unknown = [batch.unknown_share for batch in seen.batches if batch.unknown_share is not None]
-        if unknown and min(unknown) >= 0.5 and not reading.script_learns(seen):
-            share = statistics.fmean(unknown)
+        share = statistics.fmean(unknown) if unknown else 0.0
+        many = share >= 0.5 or (share >= _MANY_UNKNOWN and data_labels.still_guessing(seen) is not None)
+        if unknown and many and min(unknown) > 0.8 * share and not reading.script_learns(seen):
             if share < 0.8 and not self._nothing_learnt(seen):
                 raise NotJudged(f"{100 * share:.0f} % of the tokens are unknown, but the probes do not show that it matters")
             return Finding(message=f"{100 * share:.0f} % of the input's tokens are the unknown token: the vocabulary does not know this "
@@ -94,6 +97,15 @@ class UnreadableInputs(Check):
                                   "(an empty column, a scaling by zero, an array that was never filled).",
                            site=site, evidence=[(f"`{name}`: {facts.dtype}{list(facts.shape)}, from {facts.minimum:g} to "
                                                 f"{facts.maximum:g}"), *rows])
+        flat = [facts for name, facts in mains if len(facts.shape) == 4 and facts.minimum is not None and facts.maximum is not None
+                and facts.maximum - facts.minimum < _FLAT * max(abs(facts.minimum), abs(facts.maximum))]
+        if len(flat) == len(seen.batches) and len(labels) > 1 and data_labels.still_guessing(seen) is not None:
+            low, high = min(facts.minimum for facts in flat), max(facts.maximum for facts in flat)  # type: ignore[type-var]
+            return Finding(message=f"All pixels of all images lie between {low:.4g} and {high:.4g}: next to nothing is left of what they "
+                                   "show.",
+                           remedy="Look at one image after each step of its preparation. A cast to whole numbers (`astype(np.uint8)`) cuts "
+                                  "fractions off: multiply by 255 first; and a division by 255 is done once.",
+                           site=site, evidence=[f"images: {flat[0].dtype}{list(flat[0].shape)}", *reading.own_losses(seen)])
         if len(texts) >= 6 and len(set(texts)) == 1 and len(labels) > 1:
             return Finding(message=f"All {len(texts)} rows that were decoded are the same text, while their labels differ.",
                            remedy="Look at the function that is mapped over the dataset: with `batched=True` it gets lists and must "

@@ -8,6 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_labels import still_guessing
 from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
@@ -119,6 +120,12 @@ class GraphCut(Check):
             return Finding(message="The loss has no history: nothing connects it with the weights.", remedy=self._REMEDY,
                            site=reading.place(seen, "cut") or error.site, evidence=hints)
         idle = seen.idle
+        if idle is not None and seen.framework in reading.KERAS and not idle.recorded:
+            return Finding(
+                message=f"A model is called before the tape begins to record, and the tape is asked for the gradients of its {idle.held} "
+                        f"weights: in {idle.step} steps none of them has had one.",
+                remedy="Call it inside: everything from the inputs to the loss belongs under `with tf.GradientTape() as tape:`.",
+                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
         if idle is not None and seen.framework in reading.KERAS:
             return Finding(
                 message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
@@ -260,6 +267,13 @@ class FrozenWeights(Check):
                 p.used is not False and p.recorded is not False for p in head):
             return Finding(message=f"The last layer ({head[0].name}) was drawn at random and is frozen, so it stays random.",
                            remedy=self._thaw(seen, "it"), site=reading.place(seen, "freeze", "model"), evidence=[_names(head)])
+        frozen = [p for p in model.parameters if not p.trainable and p.used is not False]
+        if seen.framework == "torch" and model.pretrained is False and len(frozen) > len(trainable) and trainable and still_guessing(
+                seen) is not None and seen.restored is None and not reading.several_models(seen):
+            return Finding(message=f"{len(frozen)} of {len(model.parameters)} weights are frozen as they were drawn, at random: the few "
+                                   "that learn get nothing to learn from, and the loss stays that of a guess.",
+                           remedy="Freeze only what was pretrained: load it (`from_pretrained(...)`), or let it learn.",
+                           site=reading.place(seen, "freeze", "model"), evidence=[_names(frozen), *reading.own_losses(seen)])
         return None
 
     @staticmethod

@@ -16,7 +16,8 @@ _IN_A_ROW = 4
 _SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}
 _REGRESSION = {"mse", "l1"}
 # Ranges that an activation cannot leave.
-_BOUNDS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf")), "lstm": (-1.0, 1.0)}
+_BOUNDS = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf")),
+           "softplus": (0.0, float("inf")), "lstm": (-1.0, 1.0)}
 
 
 class OutputFitsLoss(Check):

@@ -21,7 +21,7 @@ class BufferFacts(Facts):
 class LaterFacts(Facts):
     """A training after the watched one, from `step` (1-based) of its optimizer on: weights that this `held` of the models that are trained,
     `foreign` ones that get no gradient any more, and those `lacking` from it although they get gradients: how many, and the names of some.
-    `thawed`: these were frozen when the optimizer took its first step.
+    `thawed`: these were frozen when the optimizer took its first step. `recorded`: their model was called under a tape, where there is one.
     """
 
     step: int
@@ -30,6 +30,7 @@ class LaterFacts(Facts):
     lacking: int
     left: list[str]
     thawed: bool = False
+    recorded: bool = True
     site: Site | None = None
 
 

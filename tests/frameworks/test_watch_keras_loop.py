@@ -116,3 +116,17 @@ def test_a_model_whose_answer_is_cut_off(tmp_path: Path, name: str, given: str, 
         assert seen.idle.held == 2
         assert seen.idle.site is not None
         assert seen.idle.site.source == "code = encode(xb, training=True)"
+        assert seen.idle.recorded
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_model_that_is_called_before_the_tape_records(tmp_path: Path, name: str) -> None:
+    taped = "    with tf.GradientTape() as tape:\n        code = encode(xb, training=True)\n"
+    assert taped in TWO
+    outside = TWO.replace(taped, "    code = encode(xb, training=True)\n    with tf.GradientTape() as tape:\n")
+    seen = watch(tmp_path, (HEAD + outside.replace("GIVEN", "code")).replace("NAME", name))
+    assert "G302" in found(seen), (seen.idle, seen.warnings)
+    assert seen.idle is not None
+    assert not seen.idle.recorded
+    assert seen.idle.site is not None
+    assert seen.idle.site.source == "code = encode(xb, training=True)"

@@ -17,28 +17,37 @@ _STEPS, _NAMED = 10, 4
 
 @dataclass
 class _Asked:
-    """A model that ran under a tape: where it was called first, and in how many steps none of its weights got a gradient (-1: one did)."""
+    """A model that ran: whether a tape ever recorded that, where it was called first (under a tape, if it ever was), and in how many steps
+    none of its weights got a gradient (-1: one did)."""
 
     model: Any
     place: Place | None
+    recorded: bool
     steps: int = 0
     held: int = 0
 
 
 class Idle:
-    """Told of each call of a model under a tape, and of what the tape gave."""
+    """Told of each call of a model, and of what the tape gave."""
 
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._asked: dict[int, _Asked] = {}
+        self._aside: dict[int, Any] = {}
 
-    def ran(self, model: Any) -> None:
-        """A model was called from outside every other, and a tape records."""
-        if id(model) not in self._asked:
-            self._asked[id(model)] = _Asked(model, self._watch.session.sites.place())
+    def ran(self, model: Any, *, recorded: bool) -> None:
+        """A model was called from outside every other; `recorded`: under a tape."""
+        if not recorded:
+            self._aside[id(model)] = model
+        known = self._asked.get(id(model))
+        if known is None:
+            self._asked[id(model)] = _Asked(model, self._watch.session.sites.place(), recorded)
+        elif recorded and not known.recorded:
+            known.recorded, known.place = True, self._watch.session.sites.place()
 
     def went_back(self, weights: list[Any], gradients: list[Any], models: list[Any]) -> None:
-        """The tape was asked for the gradients of these weights, after these models had run."""
+        """The tape was asked for the gradients of these weights, after these models had run under it."""
+        models, self._aside = [*models, *self._aside.values()], {}
         given = {key: gradient is not None for weight, gradient in zip(weights, gradients, strict=False) for key in ids_of([weight])}
         for known in (self._asked.get(key) for key in {id(model) for model in models}):
             if known is None or known.steps < 0:
@@ -54,4 +63,4 @@ class Idle:
         if idle is not None and self._watch.seen.idle is None and any(given.values()):
             names = [weight.name for weight in idle.model.trainable_variables][:_NAMED]
             self._watch.seen.idle = LaterFacts(step=idle.steps, held=idle.held, foreign=0, lacking=idle.held, left=names,
-                                               site=site(idle.place))
+                                               recorded=idle.recorded, site=site(idle.place))

@@ -145,9 +145,9 @@ class Loop:
 
         self._watch.session.reach("forward")
         self._model, self._given = model, args[0] if args else kwargs
+        self._idle.ran(model, recorded=_recorded())
         if _recorded() and len(self._taken.forwards) < _OUTPUTS:
             self._taken.forwards.append((model, args, kwargs, found))
-            self._idle.ran(model)
             self._watch.seen.evaluation.training_forwards += 1
             if "training" not in kwargs and len(args) < 2:
                 self._watch.seen.evaluation.training_in_eval_mode += 1  # unless its layers know better, see `Models.ended`

@@ -21,7 +21,7 @@ _WIDE = 200_000
 _ROWS = 4
 # Operations through which a result is looked at.
 _THROUGH = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "IdentityN", "StopGradient", "CheckNumerics")
-_ACTIVATIONS = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Relu6": "relu"}
+_ACTIVATIONS = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Relu6": "relu", "Softplus": "softplus"}
 
 
 class Stop(Exception):
