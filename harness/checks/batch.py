@@ -86,7 +86,7 @@ class RaggedBatch(Check):
                 continue
             for pattern in _IN_COLLATOR:
                 match = re.search(pattern, raised.core(error.message))
-                if match:
+                if match and not (_of_objects(seen) and "object" in match[0]):
                     return error, match
         return None
 
@@ -256,6 +256,8 @@ class AttentionMask(Check):
 
 
 _TENSOR_ATTRIBUTES = "size|shape|to|dim|device|ndim|dtype|cuda|float|long|view|unsqueeze|squeeze|reshape|permute|detach|flatten|ne"
+_OBJECTS = r"can't convert np\.ndarray of type numpy\.object_"
+_OBJECT_ARRAY = r"Invalid dtype: object|Failed to convert a NumPy array to a Tensor \(Unsupported object type (?:float|int|bool)\)"
 _LISTS = (
     rf"'(?P<kind>list|tuple|str|dict)' object has no attribute '(?:{_TENSOR_ATTRIBUTES})'",
     r"'(?P<kind>numpy\.ndarray)' object has no attribute '(?:to|dim|device|cuda|unsqueeze|detach|size\(\))'",
@@ -282,7 +284,7 @@ class ListsForTensors(Check):
     code: ClassVar[str] = "B103"
     stage: ClassVar[Stage] = "batch"
     requires: ClassVar[tuple[str, ...]] = ("D101",)
-    messages: ClassVar[tuple[str, ...]] = (*_LISTS, _STRING_TENSOR, *_TEXT_COLUMN)
+    messages: ClassVar[tuple[str, ...]] = (*_LISTS, _STRING_TENSOR, *_TEXT_COLUMN, _OBJECTS)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what is said of a list, a text or an array in a tensor's place."""
@@ -294,6 +296,13 @@ class ListsForTensors(Check):
                 return Finding(message="Text arrives at a layer that computes with numbers.",
                                remedy="Put a `layers.TextVectorization` (adapted to the texts) and an `Embedding` first.",
                                site=raised.site_of(seen, error), evidence=[raised.quote(error)])
+        hit = raised.find(seen, (_OBJECTS, _OBJECT_ARRAY))
+        if hit and (hit[1].re.pattern == _OBJECTS or _of_objects(seen)):
+            return Finding(message="An array of Python's objects arrives where numbers are wanted: its columns are of different kinds "
+                                   "(numbers and booleans, say), or its rows of different lengths.",
+                           remedy="Give all columns one kind before they become an array: `frame.astype(\"float32\").values` (for "
+                                  "`pandas.get_dummies`, `dtype=\"float32\"`); texts are encoded, rows padded first.",
+                           site=raised.site_of(seen, hit[0]), evidence=[raised.quote(hit[0])])
         hit = raised.find(seen, _LISTS, stages=("setup", "data", "batch", "forward", "loss"))
         if hit is None or not self._of_a_batch(hit[0], hit[1]):
             if seen.exception is None and not seen.batches and not seen.steps:
@@ -327,6 +336,11 @@ class ListsForTensors(Check):
             remedy=f"Take it out after tokenizing: `tokenized = raw.map(tokenize, batched=True, remove_columns=[\"{feature}\"])`"
                    + (" (or leave `remove_unused_columns` at True)." if raised.has_frame(error, r"/transformers/trainer") else "."),
             site=raised.site_of(seen, error), evidence=[raised.quote(error, 300)])
+
+
+def _of_objects(seen: Observation) -> bool:
+    """Whether an input is one table of Python's objects, and no column of rows that differ in length."""
+    return any(loader.objects is not None for loader in seen.loaders)
 
 
 def _is_text(seen: Observation, error: ExceptionFacts, feature: str) -> bool:

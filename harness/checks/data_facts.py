@@ -84,7 +84,8 @@ class LoaderFacts(Facts):
 
     `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
     came, that have the same label, measured over `ordered_rows` rows. `columns`: of the dataset underneath;
-    `dropped_columns`: those that the framework removes.
+    `dropped_columns`: those that the framework removes. `objects`: shape of an array of Python's objects, of two axes or more, among the
+    inputs.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -104,3 +105,4 @@ class LoaderFacts(Facts):
     ordered_rows: int | None = None
     site: Site | None = None
     same_as_train: bool | None = None
+    objects: list[int] | None = None

@@ -138,6 +138,8 @@ class Data:
         trained = int(rows * (1 - split)) if rows is not None else None
         facts = LoaderFacts(kind="arrays", batch_size=size, rows=trained, shuffled=shuffle if isinstance(shuffle, bool) else None,
                             batches=-(-trained // size) if trained else None)
+        facts.objects = next((list(part.shape) for part in _parts(x)
+                              if isinstance(part, np.ndarray) and part.dtype.kind == "O" and part.ndim > 1), None)
         labels = class_ids(numpy_of(y) if hasattr(y, "numpy") else y, limit=_CHEAP_ROWS)
         if labels is not None and trained is not None and rows is not None and rows <= _CHEAP_ROWS:
             facts.label_counts = _counted(labels[:trained])
