@@ -97,15 +97,16 @@ class UnreadableInputs(Check):
                                   "(an empty column, a scaling by zero, an array that was never filled).",
                            site=site, evidence=[(f"`{name}`: {facts.dtype}{list(facts.shape)}, from {facts.minimum:g} to "
                                                 f"{facts.maximum:g}"), *rows])
-        flat = [facts for name, facts in mains if len(facts.shape) == 4 and facts.minimum is not None and facts.maximum is not None
-                and facts.maximum - facts.minimum < _FLAT * max(abs(facts.minimum), abs(facts.maximum))]
+        ranges = [(facts.minimum, facts.maximum) for _, facts in mains
+                  if len(facts.shape) == 4 and facts.minimum is not None and facts.maximum is not None]
+        flat = [(low, high) for low, high in ranges if high - low < _FLAT * max(abs(low), abs(high))]
         if len(flat) == len(seen.batches) and len(labels) > 1 and data_labels.still_guessing(seen) is not None:
-            low, high = min(facts.minimum for facts in flat), max(facts.maximum for facts in flat)  # type: ignore[type-var]
+            low, high = min(low for low, _ in flat), max(high for _, high in flat)
             return Finding(message=f"All pixels of all images lie between {low:.4g} and {high:.4g}: next to nothing is left of what they "
                                    "show.",
                            remedy="Look at one image after each step of its preparation. A cast to whole numbers (`astype(np.uint8)`) cuts "
                                   "fractions off: multiply by 255 first; and a division by 255 is done once.",
-                           site=site, evidence=[f"images: {flat[0].dtype}{list(flat[0].shape)}", *reading.own_losses(seen)])
+                           site=site, evidence=[f"images: {mains[0][1].dtype}{list(mains[0][1].shape)}", *reading.own_losses(seen)])
         if len(texts) >= 6 and len(set(texts)) == 1 and len(labels) > 1:
             return Finding(message=f"All {len(texts)} rows that were decoded are the same text, while their labels differ.",
                            remedy="Look at the function that is mapped over the dataset: with `batched=True` it gets lists and must "
