@@ -71,6 +71,12 @@ class RaggedBatch(Check):
         evidence = [raised.quote(error)]
         if loader and loader.collator:
             evidence.append(f"the collator is {loader.collator}, batch size {loader.batch_size}")
+        if (feature or "input_ids") in seen.cut:
+            return Finding(
+                message=f"The rows{named} of one batch differ in size{differ}: a stream was cut into blocks, and what was left over became "
+                        "a shorter one.",
+                remedy="Leave the remainder out, `total = len(ids) // block_size * block_size`, before the blocks are cut.",
+                site=seen.made[feature or "input_ids"], evidence=evidence)
         return Finding(message=f"The rows{named} of one batch differ in size{differ}, and nothing pads them.",
                        remedy=self._remedy(seen, error, feature, a or ""), site=raised.site_of(seen, error, loader), evidence=evidence)
 
@@ -250,7 +256,9 @@ class AttentionMask(Check):
     @staticmethod
     def _site(seen: Observation) -> Site | None:
         """In a loop of one's own the mask is passed on where the model is called; a Trainer passes on what the collator gives it."""
-        loader = raised.train_loader(seen)
+        loader, hidden = raised.train_loader(seen), seen.hidden.get("attention_mask")
+        if hidden is not None and not any("attention_mask" in batch.columns for batch in seen.batches):
+            return hidden
         called = None if seen.framework != "torch" else reading.place(seen, *(("collator", "getitem") if seen.trainer else ("forward",)))
         return called or (loader.site if loader and loader.site else reading.place(seen, "model", "fit"))
 

@@ -230,6 +230,13 @@ class LabelName(Check):
             return None
         error, match = hit
         accepts = seen.model.accepts if seen.model else []
+        other = next((name for name in raised.LABELS if name in accepts), None)
+        if match["name"] == "labels" and other is not None and "labels" not in accepts:
+            why = " (collators of transformers rename `label` and `label_ids` to `labels`)" if other in {"label", "label_ids"} else ""
+            return Finding(
+                message=f"{match['callee']} takes its labels as `{other}`, and the batch has them as `labels`{why}.",
+                remedy=f"Call the argument of the model `labels` in place of `{other}`.",
+                site=error.refuser or raised.site_of(seen, error), evidence=[raised.quote(error)])
         if match["name"] == "labels" or (accepts and "labels" not in accepts):
             return Finding(
                 message=f"{match['callee']} takes no `{match['name']}`: this class has no head and computes no loss.",

@@ -299,6 +299,7 @@ class UninformativeLabels(Check):
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
             site=reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
+            or raised.made_by(seen, *raised.LABELS)
             or (loader.site if loader else None)
             or reading.place(seen, "forward", "fit"),
             evidence=evidence)

@@ -62,6 +62,9 @@ class RenamedArgument(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception that refuses a name."""
+        override = self._override(seen)
+        if override is not None:
+            return override
         hit = raised.find(seen, _ARGUMENT, types=("TypeError", "ValueError"))
         if hit:
             return self._argument(seen, hit[0], hit[1].groupdict().get("callee") or "", hit[1]["name"])
@@ -92,6 +95,20 @@ class RenamedArgument(Check):
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was called yet")
         return None
+
+    @staticmethod
+    def _override(seen: Observation) -> Finding | None:
+        """A method of the script's own is called by a library, in whose place it stands, and cannot take what it is given."""
+        error = next((found for found in reading.raised(seen) if found.overrides and found.refuser), None)
+        if error is None:
+            return None
+        method, library = error.overrides.partition("(")[0], error.overrides.partition(".")[0]
+        name = method.rpartition(".")[2]
+        return Finding(
+            message=f"The library calls `{name}` with arguments that the one in this script does not take; its own is "
+                    f"`{error.overrides}`.",
+            remedy=f"Take what `{library}` gives it: `def {error.overrides.partition('.')[2]}:`, and hand it on to `super().{name}(...)`.",
+            site=error.refuser, evidence=[raised.quote(error)])
 
     @staticmethod
     def _lacking(seen: Observation) -> Finding | None:

@@ -102,12 +102,15 @@ class TooLong(Check):
         has = f"the position table has {table} positions" if table else "the position table has rows"
         warned = [line for line in seen.warnings if "longer than the specified maximum" in line]
         limit = table if table else 512
+        own = seen.model is not None and not seen.model.pretrained
+        table_site = (reading.place(seen, "config.max_position_embeddings", "config.n_positions") if own else None) \
+            or (reading.place(seen, "layer") if _own_layer(seen, error) else None)
         return Finding(message=f"A row of the batch is too long for the model: {rows} {has}.",
                        remedy=f"Cut the rows when tokenizing, `tokenizer(texts, truncation=True, max_length={limit})`, or split long "
                               "texts; "
                               "a model of your own needs a longer position table.",
                        # A table of the script's own is mended where it is built, a tokenizer's rows where they are cut.
-                       site=reading.place(seen, "untruncated") or (reading.place(seen, "layer") if _own_layer(seen, error) else error.site),
+                       site=reading.place(seen, "untruncated") or table_site or error.site,
                        evidence=[raised.quote(error), *warned[:1], *reading.caveat(seen)])
 
 

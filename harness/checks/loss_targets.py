@@ -205,6 +205,7 @@ class LabelDtype(Check):
     _FLOATS = (r"result type \w+ can't be cast to the desired output type (?P<got>Long|Int|Bool)",
                r"Found dtype (?P<got>\w+) but expected (?P<want>Float|Half|BFloat16|Double)",
                r"Expected floating point type for target with class probabilities, got (?P<got>\w+)",
+               r"with (?:two|a) (?P<got>bool) tensors? is not supported",  # what a loss does with them before it would look at dtypes
                r"\"(mse|l1|smooth_l1|huber)\w*\" not implemented for '(?P<got>Long|Int|Short|Byte|Bool)'")
 
     _SWAPPED = (r"softmax\w*. not implemented for '(?P<got>Long|Int|Byte)'",)

@@ -32,7 +32,8 @@ class Observation(Facts):
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
     activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
-    `Dataset.map`, by the column's name. `never_backward`: forward passes in training mode and with
+    `Dataset.map`, or the line that added it, by the column's name; `hidden`: the line that left one out; `cut`: columns that a map
+    cut into another number of rows. `never_backward`: forward passes in training mode and with
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
@@ -80,6 +81,8 @@ class Observation(Facts):
     memory: MemoryFacts = msgspec.field(default_factory=MemoryFacts)
     sites: dict[str, Site] = {}
     made: dict[str, Site] = {}
+    hidden: dict[str, Site] = {}
+    cut: list[str] = []
     losses_by_hand: list[float] = []
     warnings: list[str] = []
     output_tail: str = ""

@@ -54,7 +54,8 @@ class ExceptionFacts(Facts):
     """How the script ended, if it raised: class, bases, message, stage, the user's line, all frames outermost first.
 
     `called_with`: names that a loading call was given, read off its frames (`pretrained_model_name_or_path`, `path`, ...). `accepts`: the
-    parameters of the function that refused an argument, where it could be found, and `refuser`: where the script defines it. `owner`:
+    parameters of the function that refused an argument, where it could be found, and `refuser`: where the script defines it;
+    `overrides`: the method of a library that it stands in place of, as that is defined, where a library called it. `owner`:
     the class (with its module) whose object lacks an attribute, unless it makes attributes up as they are asked for; `close_names`: what
     it has that is spelt alike. `shadow`: path of a file of the user's own that was imported in place of a library. `module`: the innermost
     module of the model that it came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
@@ -69,6 +70,7 @@ class ExceptionFacts(Facts):
     called_with: dict[str, str] = {}
     accepts: list[str] = []
     refuser: Site | None = None
+    overrides: str = ""
     owner: str = ""
     close_names: list[str] = []
     shadow: str = ""

@@ -9,7 +9,7 @@ from harness.frameworks.watch.sites import Place, keywords, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-_TOLD = ("vocab_size", "max_position_embeddings", "num_labels", "type_vocab_size")
+_TOLD = ("vocab_size", "max_position_embeddings", "n_positions", "num_labels", "type_vocab_size")
 
 
 class Configs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from harness.frameworks.watch.sites import Sites, site
 
 _OWN = str(Path(__file__).resolve().parents[2]) + "/"
 _FRAMES = 40
+_CALLED_BY_ITSELF = ("__init__", "__new__", "__call__", "__getitem__", "forward", "call")  # their arguments are the script's own affair
 # Of a very long message both ends: frameworks put the class first, and what was wrong last (a graph's error, a chained traceback).
 _HEAD, _TAIL = 2500, 1500
 _LOADING = re.compile(r"^(from_pretrained|load|load_dataset|load_metric|cached_file\w*|\w*get_config_dict|load_dataset_builder|"
@@ -43,6 +45,8 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     seen.called_with = _called_with(error)
     refuser = _refuser(error, own[-1].path if own else "")
     seen.accepts, seen.refuser = _accepts(refuser), _defined(refuser, sites)
+    if seen.refuser is not None and not sites.is_own(frames[-1].path):
+        seen.overrides = _overridden(refuser, error, sites)
     seen.owner, seen.close_names = _owner(error)
     seen.shadow = shadows.found(error, sites)
     return seen
@@ -103,6 +107,40 @@ def _refuser(error: BaseException, own: str) -> Any:
         target = next((found for value in list(everything.values()) if getattr(type(value), "__name__", "") == wanted
                        and (found := getattr(value, name[-1], None)) is not None), None)
     return target
+
+
+def _overridden(refuser: Any, error: BaseException, sites: Sites) -> str:
+    """How a library defines the method that a class of the script's own has put its own in place of: `Trainer.log(self, logs, ...)`."""
+    function = inspect.unwrap(refuser.__func__ if inspect.ismethod(refuser) else refuser)
+    name = function.__name__
+    for cls in _classes(error):
+        if vars(cls).get(name) is not function or name in _CALLED_BY_ITSELF:
+            continue
+        for base in cls.__mro__[1:]:
+            replaced = inspect.unwrap(vars(base).get(name, function))
+            code = getattr(replaced, "__code__", None)
+            if code is not None and replaced is not function and not sites.is_own(code.co_filename):
+                return f"{base.__name__}.{name}{_plain(inspect.signature(replaced))}"
+    return ""
+
+
+def _classes(error: BaseException) -> Iterator[type]:
+    """The classes of the objects that an exception's frames hold, each with those it is derived from."""
+    trace, seen = error.__traceback__, set()
+    while trace is not None:
+        for value in list(trace.tb_frame.f_locals.values()):
+            held = value if isinstance(value, type) else type(value)
+            for cls in held.__mro__[:-1]:
+                if cls not in seen:
+                    seen.add(cls)
+                    yield cls
+        trace = trace.tb_next
+
+
+def _plain(signature: inspect.Signature) -> str:
+    """A signature without its annotations, as one would write it."""
+    bare = [part.replace(annotation=inspect.Parameter.empty) for part in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
 def _accepts(refuser: Any) -> list[str]:

@@ -75,6 +75,8 @@ class Maps:
         for name in after.column_names:
             if place is not None and (name not in before.column_names or before[:same][name] != after[:same][name]):
                 self._session.observation.made[name] = place
+                if len(before) != len(after) and name in before.column_names and name not in self._session.observation.cut:
+                    self._session.observation.cut.append(name)
                 if name in _LABELS:
                     code = _whole(function).__code__
                     self._session.site("map.labels", site(written.column(code, [name], self._session.sites)))

@@ -27,6 +27,7 @@ from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import exceptions, imports, written
+from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
@@ -123,6 +124,7 @@ class WatchSession:
         self._imports = imports.UnderWay()
         self._limits = Limits(self)
         self._maps = Maps(self)
+        self._columns = Columns(self)
         self._configs = Configs(self)
         self._on = False
         self._paused = 0
@@ -143,6 +145,7 @@ class WatchSession:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
         self._maps.attach()
+        self._columns.attach()
         self._configs.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
