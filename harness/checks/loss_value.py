@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness.catalog.schema import Stage
@@ -15,6 +16,8 @@ from harness.checks.tensor_facts import Site
 
 _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}
 _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
+_LARGER, PULLING = 10.0, 8.0  # the same where the smaller one was seen to be learnt alone
+_FEWEST, _LEARNT = 5, 0.9
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
 _COLLAPSING, _SETTLED = 30.0, 20
 _WATCHED, _LATE = 20, 10
@@ -72,6 +75,54 @@ class InitialLoss(Check):
                                                                                *reading.own_losses(seen)])
 
 
+@dataclass(frozen=True)
+class Term:
+    """A summand of the loss over the watched steps: median size (at first), gradient norm where measured, values, line."""
+
+    name: str
+    size: float
+    gradient: float | None
+    values: list[float]
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """The largest and the smallest of several supervised terms, which are far apart by value."""
+
+    large: Term
+    small: Term
+
+    @property
+    def falls(self) -> bool:
+        """Whether the smaller one is learnt all the same."""
+        start, end = reading.start_and_end(self.small.values) if len(self.small.values) >= _FEWEST else (0.0, 0.0)
+        return end < _LEARNT * start
+
+
+def pulled(seen: Observation) -> Pulled | None:
+    """Two supervised terms of one loss of which one is far larger; None where there are none."""
+    terms: dict[str, list[dict[str, Any]]] = {}
+    for term in seen.loss_terms:
+        where = term.get("line") or term.get("part")
+        key = str(term.get("name", "other")) if where is None else f"{term.get('name', 'other')}@{where}"
+        terms.setdefault(key, []).append(term)
+    found = [made for key, each in terms.items() if (made := _term(key.split("@")[0], each)) is not None] if len(terms) > 1 else []
+    if len(found) < 2:
+        return None
+    large, small = max(found, key=lambda term: term.size), min(found, key=lambda term: term.size)
+    return None if small.size == 0 or large.size < _LARGER * small.size else Pulled(large, small)
+
+
+def _term(name: str, each: list[dict[str, Any]]) -> Term | None:
+    values, gradients = (reading.finite(term.get(part) for term in each) for part in ("value", "gradient_norm"))
+    if name not in _SUPERVISED or not values:
+        return None
+    # The first third: a term that rules in the beginning may be small in the end, and have kept the other from learning all the same.
+    size = statistics.median([abs(value) for value in values][:max(5, len(each) // 3)])
+    return Term(name, size, statistics.median(gradients) if gradients else None, values, each[0].get("line"))
+
+
 class DrownedTerm(Check):
     """One term of a summed loss drowns another.
 
@@ -88,49 +139,38 @@ class DrownedTerm(Check):
         collapsed = self._collapsed(seen)
         if collapsed is not None:
             return collapsed
-        terms: dict[str, list[dict[str, Any]]] = {}
-        for term in seen.loss_terms:
-            where = term.get("line") or term.get("part")
-            key = str(term.get("name", "other")) if where is None else f"{term.get('name', 'other')}@{where}"
-            terms.setdefault(key, []).append(term)
-        if len(terms) < 2:
+        found = pulled(seen)
+        if found is None:
             return None
         if reading.several_models(seen):
             raise NotJudged("several models are trained against each other; their terms are balanced on purpose")
-        # The first third: a term that rules in the beginning may be small in the end, and have kept the other from learning all the same.
-        sizes = {key: statistics.median(values[:max(5, len(values) // 3)]) for key, found in terms.items()
-                 if key.split("@")[0] in _SUPERVISED and (values := [abs(v) for v in reading.finite(t.get("value") for t in found)])}
-        if len(sizes) < 2:
+        large, small, ratio = found.large, found.small, found.large.size / found.small.size
+        alone = seen.probes.term_alone
+        learnt = alone is not None and alone.final_loss is not None and alone.final_loss < _LEARNT * (alone.start_loss or 0.0)
+        larger, pulling = (_LARGER, PULLING) if learnt else (_DROWNED, _OUTPULLED)
+        if ratio < larger:
             return None
-        large, small = max(sizes, key=lambda k: sizes[k]), min(sizes, key=lambda k: sizes[k])
-        if sizes[small] == 0 or sizes[large] < _DROWNED * sizes[small]:
+        if large.gradient is None or small.gradient is None:
+            raise NotJudged(f"{large.name} is {ratio:.0f} x {small.name}, but their gradients were not measured")
+        if large.gradient < pulling * small.gradient:
             return None
-        gradients = {key: statistics.median(values) for key in (large, small)
-                     if (values := reading.finite(t.get("gradient_norm") for t in terms[key]))}
-        if len(gradients) < 2:
-            raise NotJudged(f"{large} is {sizes[large] / sizes[small]:.0f} x {small}, but their gradients were not measured")
-        if gradients[large] < _OUTPULLED * gradients[small]:
-            return None
-        values = reading.finite(t.get("value") for t in terms[small])
-        if len(values) < 5:
+        if len(small.values) < _FEWEST:
             raise NotJudged("too few steps to see whether the smaller term is learnt all the same")
-        start, end = reading.start_and_end(values)
-        if end < 0.9 * start:
+        start, end = reading.start_and_end(small.values)
+        if found.falls:
             return None
         if end > 3 * start:
             raise NotJudged("the smaller term began near zero: a penalty, or one whose weight is being raised")
-        line = terms[small][0].get("line")
         site = reading.place(seen, "loss")
-        factor = gradients[large] / gradients[small]
+        evidence = [f"The smaller term went from {start:.3g} to {end:.3g} in {len(small.values)} steps."]
+        if alone is not None and learnt:
+            evidence.append(f"Alone, on the same batches at the same rate: {reading.describe(alone)}.")
         return Finding(
-            message=f"Two losses are added, and {large.split('@')[0]} drowns {small.split('@')[0]}: its value is {sizes[large]:.3g} "
-                    "against "
-                    f"{sizes[small]:.3g}, its gradient {factor:.0f} times as large.",
+            message=f"Two losses are added, and {large.name} drowns {small.name}: its value is {large.size:.3g} against "
+                    f"{small.size:.3g}, its gradient {large.gradient / small.gradient:.0f} times as large.",
             remedy=f"Bring the terms to one scale before adding: standardise the target of the larger one, or weigh it "
-                   f"(`loss = small + {sizes[small] / sizes[large]:.1g} * large`).",
-            site=Site(file=site.file, line=int(line)) if site and line and site.line != line else site,
-            evidence=[f"The smaller term went from {start:.3g} to {end:.3g} in {len(values)} steps."])
-
+                   f"(`loss = small + {small.size / large.size:.1g} * large`).",
+            site=Site(file=site.file, line=small.line) if site and small.line and site.line != small.line else site, evidence=evidence)
 
     @staticmethod
     def _collapsed(seen: Observation) -> Finding | None:

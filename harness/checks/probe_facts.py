@@ -103,6 +103,7 @@ class ProbeFacts(Facts):
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
+    `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it;
     `train_standardised`: with every float input standardised by its training mean and deviation.
     """
 
@@ -123,6 +124,7 @@ class ProbeFacts(Facts):
     text_baseline_shuffled: float | None = None
     text_baseline_rows: int = 0
     train_standardised: CurveFacts | None = None
+    term_alone: CurveFacts | None = None
     fits_batch_size: int | None = None
     carry: CarryFacts | None = None
     rows: RowFacts | None = None

@@ -49,7 +49,7 @@ def _held_down(seen: Observation) -> Finding | None:
             message=f"A schedule holds the learning rate at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the "
                     f"{optimizer.asked_rate:g} that was asked for, and would do so for {optimizer.climb} steps more.",
             remedy="`LambdaLR` multiplies: its function gives a factor, 1.0 for the rate that the optimizer was made with, and no rate.",
-            site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"),
+            site=reading.place(seen, "schedule_shape", "schedule_made", "schedule", "optimizer", "step"),
             evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *reading.own_losses(seen)])
     often = optimizer.taken / max(1, optimizer.schedule_steps or 0)
     moved = seen.model.displacement if seen.model else None

@@ -144,3 +144,24 @@ def collate(rows):
     seen = watch(tmp_path, text)
     assert seen.sites["collator"].line == line_of(text, "def collate")
     assert seen.sites["collator.labels"].line == line_of(text, "labels = torch.stack")
+
+
+RATES = """
+def shape(step):
+    warm = 10
+    if step < warm:
+        return 1e-3 * (step + 1) / warm
+    return 1e-3
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, shape)
+for epoch in range(2):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+        schedule.step()
+"""
+
+
+def test_a_function_that_gives_rates_for_factors(tmp_path: Path) -> None:
+    assert watch(tmp_path, HEAD + RATES).sites["schedule_shape"].source.startswith("return 1e-3 * (step + 1)")

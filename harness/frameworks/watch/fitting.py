@@ -275,6 +275,12 @@ class Fits(Generic[S]):
         curve.accuracy = self.backend.accuracy(fitted)
         return curve, self.backend.accuracy(held), self._mean_loss(held)
 
+    def again(self, count: int) -> CurveFacts | None:
+        """The script's steps once more, at its own rate, of whatever the backend takes for the loss now; None without time for it."""
+        if self._left < LEAST_STEPS * self.step_s:
+            return None
+        return self._curve(self._steps, 1.0, count, self._left, measure=True)
+
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised inputs, where they are of another scale than that."""
         change = self.backend.standardiser(self._steps)

@@ -74,6 +74,9 @@ class Rounds(ABC, Generic[S]):
     def look(self, fits: Fits[S], steps: list[S]) -> None:
         """The first weights are in place, and everything will be put back."""
 
+    def further(self, fits: Fits[S], steps: int) -> None:
+        """What else the script's steps are worth trying for."""
+
     def forget(self) -> None:
         """All rounds are done: let go of what was kept."""
         self.steps, self.kept_bytes = [], 0
@@ -162,6 +165,7 @@ class Rounds(ABC, Generic[S]):
             if self._may_fit("train"):
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
                 fits.train(losses, highest=max(rates) if used_up(rates) else None)  # first, while the weights are those of now
+                self.further(fits, len(losses))
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
                 factor = carry.factor(self.facts, fits.step_s, patience)
                 if factor is not None:

@@ -42,6 +42,7 @@ class TorchBackend(Backend[Step]):
         self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
         self.rate = self._rates[0][0]
         self.repeat_in_training: bool | None = None
+        self._term: tuple[str, int | None] | None = None
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -59,6 +60,18 @@ class TorchBackend(Backend[Step]):
         return self._start.moved()
 
     @contextlib.contextmanager
+    def term(self, function: str, line: int | None) -> Iterator[None]:
+        """While inside, losses are this term's alone."""
+        self._term = function, line
+        try:
+            yield
+        finally:
+            self._term = None
+
+    def _run(self, replay: Replay, change: Change | None) -> Any:
+        return replay.run(change, slot=replay.term(*self._term) if self._term is not None else None)
+
+    @contextlib.contextmanager
     def _evaluating(self) -> Iterator[None]:
         self._start.eval()
         try:
@@ -70,7 +83,7 @@ class TorchBackend(Backend[Step]):
     def loss(self, step: Step, change: Change | None = None) -> float:
         """The loss of a step in evaluation mode, with the weights of now."""
         with self._evaluating():
-            return sum(float(replay.run(change)) for replay in step)
+            return sum(float(self._run(replay, change)) for replay in step)
 
     def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
         """Take `count` steps in turn from the weights of now, with a new optimizer at the script's rate times `factor`: their losses."""
@@ -87,7 +100,7 @@ class TorchBackend(Backend[Step]):
             weight.grad = None
         total = 0.0
         for replay in replays:
-            loss = replay.run(change)
+            loss = self._run(replay, change)
             total += float(loss.detach())
             for weight, gradient in zip(weights, self._torch.autograd.grad(loss, weights, allow_unused=True), strict=True):
                 if gradient is not None:

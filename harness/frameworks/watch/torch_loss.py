@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_NAMES = {
+LOSSES = {
     "cross_entropy": "cross_entropy", "nll_loss": "nll", "binary_cross_entropy": "bce",
     "binary_cross_entropy_with_logits": "bce_with_logits", "mse_loss": "mse", "l1_loss": "l1", "smooth_l1_loss": "l1",
     "huber_loss": "l1", "kl_div": "kl", "hinge_embedding_loss": "hinge",
@@ -61,7 +61,7 @@ class Losses:
 
     def attach(self) -> None:
         functional = self._watch.torch.nn.functional
-        for name in _NAMES:
+        for name in LOSSES:
             if hasattr(functional, name):
                 self._watch.session.patches.replace(functional, name, self._wrap)
         scaler = getattr(self._watch.torch.amp, "GradScaler", None)
@@ -115,7 +115,7 @@ class Losses:
         full = self._recorded < _FULL or (inputs is not None and tensors.is_tensor(inputs) and inputs.numel() <= _READ)
         self._recorded += 1
         facts = LossCall(
-            name=_NAMES[name], inputs=tensors.facts(inputs, values=full), target=tensors.facts(target, values=True),
+            name=LOSSES[name], inputs=tensors.facts(inputs, values=full), target=tensors.facts(target, values=True),
             reduction=_reduction(given), weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
             smoothing=float(given.get("label_smoothing") or 0.0), ignore_index=given.get("ignore_index"), site=site(place),
             step=len(watch.seen.steps) + 1)
@@ -142,7 +142,7 @@ class Losses:
         inputs, target = given.get("input"), given.get("target")
         if inputs is not None and tensors.is_tensor(inputs) and inputs.requires_grad and inputs.numel() <= _READ:
             self._known[place] = self._known.get(place, 0) + 1
-            watch.seen.later_calls.append(LossCall(name=_NAMES[name], inputs=tensors.facts(inputs), target=tensors.facts(target),
+            watch.seen.later_calls.append(LossCall(name=LOSSES[name], inputs=tensors.facts(inputs), target=tensors.facts(target),
                                                    site=site(place), step=watch.steps.steps + 1))
 
     def _end(self, record: LossRecord, output: Any) -> None:

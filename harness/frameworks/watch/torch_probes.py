@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, cast
 
+from harness.checks import loss_value
 from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_tape
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_backend import Step, TorchBackend
+from harness.frameworks.watch.torch_loss import LOSSES
 from harness.frameworks.watch.torch_state import Start
 
 if TYPE_CHECKING:
@@ -131,6 +133,18 @@ class Probes(Rounds[Step]):
             place = backend.cut(replay, self._watch.session.sites)
             if place is not None:
                 self._watch.session.site("cut", site(place))
+
+    def further(self, fits: Fits[Step], steps: int) -> None:
+        """A term of the loss that another one may drown: what becomes of it alone."""
+        pulled = loss_value.pulled(self._watch.seen)
+        if pulled is None or pulled.falls or (pulled.large.gradient or 0.0) < loss_value.PULLING * (pulled.small.gradient or 0.0):
+            return
+        backend, name, line = cast("TorchBackend", fits.backend), pulled.small.name, pulled.small.line
+        function = next((torch_name for torch_name, known in LOSSES.items() if known == name and all(
+            replay.term(torch_name, line) is not None for step in self.steps for replay in step)), None)
+        if function is not None:
+            with backend.term(function, line):
+                self.facts.term_alone = fits.again(steps)
 
     def _where_lost(self, backend: TorchBackend, replay: Replay) -> None:
         found = backend.lost(replay, self._watch.session.sites)

@@ -8,6 +8,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from harness.frameworks.watch import written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -76,6 +77,14 @@ class Schedules:
         if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
             facts.asked_rate, facts.taken, facts.schedule_steps = asked, self._watch.steps.steps, self._stepped
             facts.climb, facts.climb_peak = _climb(self._watch.torch, schedule, 0.5 * asked)
+            self._watch.session.safely("a schedule's shape", self._shaped, schedule)
+
+    def _shaped(self, schedule: Any) -> None:
+        """Where a function of the script's own says what becomes of the rate."""
+        code = getattr(next(iter(getattr(schedule, "lr_lambdas", None) or ()), None), "__code__", None)
+        place = written.returns(code, self._watch.session.sites) if code is not None else None
+        if place is not None:
+            self._watch.session.site("schedule_shape", site(place))
 
     def _planned(self, schedule: Any) -> None:
         """What a schedule that knows the length of the training makes of the rate in that time."""

@@ -67,8 +67,15 @@ class Replay:
     loss_name: str = ""
     outputs: list[Any] = field(default_factory=list)
 
-    def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False) -> Any:
-        """The loss, with its graph. `change_input` is applied to the tensors that models are given from outside."""
+    def term(self, function: str, line: int | None) -> int | None:
+        """The slot of what a function of torch's made at a line of the script: a term of the loss."""
+        made = [slots for called, _, _, slots, _, place in self.entries
+                if getattr(called, "__name__", "") == function and place is not None and place[1] == line and slots]
+        return made[-1][0] if made else None
+
+    def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False, slot: int | None = None) -> Any:
+        """The loss, or what is in another slot, with its graph. `change_input` is applied to the tensors that models are given from
+        outside."""
         made: dict[int, Any] = {}
         is_tensor = self.torch.is_tensor
 
@@ -92,7 +99,7 @@ class Replay:
                     self.outputs.append([tensor.detach() for tensor in found])
         if want_outputs and self.logits_slot is not None:
             self.outputs.append([made[self.logits_slot].detach()])
-        return made[self.loss_slot]
+        return made[self.loss_slot if slot is None else slot]
 
     def inputs(self) -> list[Any]:
         """The tensors that models are given from outside."""

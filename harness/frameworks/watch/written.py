@@ -43,6 +43,15 @@ def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
     return (code.co_filename, max(lines), code.co_name) if lines else None
 
 
+def returns(code: Any, sites: Sites) -> Place | None:
+    """The first line on which a function of the script's own returns something."""
+    tree = _tree(code.co_filename) if sites.is_own(code.co_filename) else None
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)] if tree is not None else []
+    lines = [part.lineno for node in made if _begins(node) == code.co_firstlineno for part in ast.walk(node)
+             if isinstance(part, ast.Return) or part is getattr(node, "body", None)]
+    return (code.co_filename, min(lines), code.co_name) if lines else None
+
+
 def uncalled(script: Path, names: Iterable[str]) -> dict[str, Place]:
     """The first line for each of these methods that only names it, `optimizer.zero_grad`, as a statement of its own."""
     tree, wanted = _tree(str(script)), set(names)
