@@ -72,7 +72,7 @@ class RelationFacts(Facts):
     """How answers go with what is wanted, on the last `trained_rows` rows that were trained on, and on the `rows` others of the last
     evaluation: their correlation where one number a row is wanted, else the share of classes that are right, of which the commonest has
     the share `trained_majority` and `majority`. `compared`: the same, of what the script itself held against each other at `place`, where
-    it has as many rows. `loader`: of the others."""
+    it has as many rows. `answered`: the share of the others that get the commonest answer. `loader`: of the others."""
 
     trained: float
     trained_rows: int
@@ -84,6 +84,7 @@ class RelationFacts(Facts):
     place: Site | None = None
     trained_majority: float = 0.0
     majority: float = 0.0
+    answered: float = 0.0
 
 
 class AlignmentFacts(Facts):

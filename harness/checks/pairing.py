@@ -43,6 +43,8 @@ def unrelated(seen: Observation) -> Finding | None:
     chance = relation.majority + 2 * noise
     if relation.trained < relation.trained_majority + _BY_HEART or (relation.held if relation.classes else abs(relation.held)) > chance:
         return None
+    if relation.classes and relation.answered > 0.5 + 0.5 * relation.majority:
+        return None  # nearly one answer for all: running statistics that have not settled, or a collapse, but no other rows' labels
     if relation.classes:
         how = (f"it is right on {100 * relation.held:.0f} % of {relation.rows} rows of the evaluation, of which "
                f"{100 * relation.majority:.0f} % have the commonest label, and on {100 * relation.trained:.0f} % of those that it was "

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from harness.checks import pairing
 from harness.checks.base import walk
 from tests.frameworks.watching import HEAD, LOOP, found, watch
 
@@ -268,3 +269,13 @@ def test_what_is_learnt_goes_no_further(tmp_path: Path, target: str, width: str,
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
         assert site.source == f"self.y = {wanted}"
+
+
+def test_one_answer_for_all_others_tells_nothing_of_their_labels(tmp_path: Path) -> None:
+    text = LEARNT.replace("TARGET", "(X[:, 0] + X[:, 1] > 0).long()").replace("WIDTH", "2")
+    text = text.replace("LOSS", "F.cross_entropy(model(xb), yb)").replace("WANTED", "Y[part][torch.randperm(800)]")
+    text = text.replace("[model(xb) for xb", "[model(100 + 0 * xb) for xb")
+    seen = watch(tmp_path, text, seconds=60, onward_seconds=40.0)
+    assert seen.evaluation.relation is not None
+    assert seen.evaluation.relation.answered == 1.0
+    assert pairing.unrelated(seen) is None

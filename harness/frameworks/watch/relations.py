@@ -57,7 +57,8 @@ class Relations:
         classes = known[1].dtype.kind == "i"
         measure, share = (_right, _commonest) if classes else (_correlation, _none)
         found = RelationFacts(trained=measure(*known), trained_rows=len(known[1]), held=measure(*other), rows=len(other[1]),
-                              classes=classes, trained_majority=share(known[1]), majority=share(other[1]), loader=self.loader)
+                              classes=classes, trained_majority=share(known[1]), majority=share(other[1]), answered=share(other[0]),
+                              loader=self.loader)
         for pair, place in reversed(self._compared):
             whole = all((side % 1 == 0).all() for side in pair)
             if len(other[1]) % len(pair[1]) == 0 and len(pair[1]) >= _LEAST and (whole or not classes):
