@@ -28,6 +28,7 @@ _RAGGED = (
     r"Can't convert non-rectangular Python sequence to Tensor",
     r"has an inhomogeneous shape after",
 )
+_STACKED = r"Cannot batch tensors with different shapes|Cannot add tensor to the batch"  # by `Dataset.batch`
 # These are said of a batch only inside a collator; elsewhere they are about something else.
 _IN_COLLATOR = (
     r"all input arrays must have the same shape",
@@ -77,8 +78,10 @@ class RaggedBatch(Check):
                         "a shorter one.",
                 remedy="Leave the remainder out, `total = len(ids) // block_size * block_size`, before the blocks are cut.",
                 site=seen.made[feature or "input_ids"], evidence=evidence)
+        batched = reading.place(seen, "batched") if re.search(_STACKED, error.message) else None
         return Finding(message=f"The rows{named} of one batch differ in size{differ}, and nothing pads them.",
-                       remedy=self._remedy(seen, error, feature, a or ""), site=raised.site_of(seen, error, loader), evidence=evidence)
+                       remedy=self._remedy(seen, error, feature, a or ""), site=batched or raised.site_of(seen, error, loader),
+                       evidence=evidence)
 
     @staticmethod
     def _hit(seen: Observation) -> tuple[ExceptionFacts, re.Match[str]] | None:

@@ -261,7 +261,7 @@ class UninformativeLabels(Check):
             return None
         if _pairs(seen) and not nothing:
             raise NotJudged("the rows are pairs, of which a bag of words cannot see the relation")
-        learns, chance = reading.script_learns(seen), self._at_chance(seen)
+        learns, chance = reading.script_learns(seen), self._at_chance(seen) or bool(nothing and self._others_at_chance(seen))
         if learns and not chance:
             return None
         fitted = next((curve for curve in self._fits(seen) if reading.learned(curve)), None)
@@ -348,6 +348,15 @@ class UninformativeLabels(Check):
             return False
         share = max(metric.reference_counts.values()) / total
         return accuracy <= share + 2 * math.sqrt(share * (1 - share) / total)
+
+    @staticmethod
+    def _others_at_chance(seen: Observation) -> bool:
+        """Whether the script's own model, too, knows nothing of the rows of the last evaluation."""
+        relation = seen.evaluation.relation
+        if relation is None or not relation.classes or relation.rows < 100 or seen.evaluation.in_training_mode:
+            return False
+        share = relation.majority
+        return relation.held <= share + 2 * math.sqrt(share * (1 - share) / relation.rows) and relation.answered <= 0.5 + 0.5 * share
 
 
 def nothing_carries(seen: Observation) -> bool | None:

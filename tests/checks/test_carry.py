@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.checks.evaluation_facts import RelationFacts
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
 from harness.frameworks.watch.carry import Portion, factor, measure
 from tests.checks.made import finding, judge, text_batch
@@ -45,6 +46,18 @@ def test_a_table_learnt_by_heart_in_part_at_a_higher_rate() -> None:
     seen.probes.carry = CarryFacts(rows=640, held_rows=320, steps=600, accuracy=0.55, loss=0.9, held_accuracy=0.34, held_loss=1.3,
                                    held_majority=0.34)
     assert judge("D106", seen) == "found"
+
+
+@pytest.mark.parametrize(("held", "answered", "state"), [(0.34, 0.4, "found"), (0.6, 0.4, "clean"), (0.34, 1.0, "clean")])
+def test_a_training_that_learns_its_rows_by_heart_itself(held: float, answered: float, state: str) -> None:
+    seen = unclear(BY_HEART)
+    for number, step in enumerate(seen.steps):
+        step.loss = 1.1 - 0.8 * number / len(seen.steps)
+    for number, call in enumerate(seen.loss_calls):
+        call.value = 1.1 - 0.8 * number / len(seen.loss_calls)
+    seen.evaluation.relation = RelationFacts(trained=0.8, trained_rows=600, held=held, rows=300, classes=True, trained_majority=0.34,
+                                             majority=0.34, answered=answered)
+    assert judge("D106", seen) == state
 
 
 def asked(labels: np.ndarray, losses: list[float], rows: int = 640) -> tuple[ProbeFacts, list[tuple[list[int], list[int]]]]:

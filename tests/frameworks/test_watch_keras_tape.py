@@ -265,3 +265,24 @@ def test_another_optimizer_is_another_way(tmp_path: Path) -> None:
     apply = "(optimizer if len(losses) < 12 else other).apply_gradients(zip(gradients, model.trainable_variables))"
     seen = watch(tmp_path, text("keras", apply=apply).replace("losses = []", f"losses = []\n{second}"))
     assert "one way" in seen.probes.skipped["train"]
+
+
+STREAM = """
+def rows():
+    for length in [3, 3, 5, 4] * 20:
+        yield np.ones(length, "float32"), 1
+stream = tf.data.Dataset.from_generator(rows, output_signature=(tf.TensorSpec((None,)), tf.TensorSpec((), tf.int32)))
+whole = stream.padded_batch(8)
+ready = (stream
+         .batch(8))
+for xb, yb in ready.prefetch(2):
+    pass
+"""
+
+
+def test_rows_that_do_not_fit_are_placed_where_they_are_batched(tmp_path: Path) -> None:
+    made = text("keras") + STREAM
+    finding = next(result.finding for result in walk(watch(tmp_path, made)) if result.code == "B101")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source in ("ready = (stream", ".batch(8))")

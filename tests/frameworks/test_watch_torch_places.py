@@ -165,3 +165,21 @@ for epoch in range(2):
 
 def test_a_function_that_gives_rates_for_factors(tmp_path: Path) -> None:
     assert watch(tmp_path, HEAD + RATES).sites["schedule_shape"].source.startswith("return 1e-3 * (step + 1)")
+
+
+FREEZING = """
+def switch(module, on, name=""):
+    for p in module.parameters():
+        p.requires_grad = on
+def freeze(module, loudly=False):
+    for p in module.parameters():
+        p.requires_grad_(False)
+CALL
+"""
+
+
+@pytest.mark.parametrize(("call", "part"), [("switch(model.a, False)", "switch(model.a, False)"), ("switch(model.a, on=1 > 2)", "on=1 > 2"),
+                                            ("freeze(model.a)", "p.requires_grad_(False)")])
+def test_a_helper_that_is_told_to_freeze_is_placed_where_it_is_told(tmp_path: Path, call: str, part: str) -> None:
+    text = HEAD + FREEZING.replace("CALL", call) + LOOP
+    assert watch(tmp_path, text).sites["freeze"].line == line_of(text, part)

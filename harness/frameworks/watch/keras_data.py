@@ -19,6 +19,7 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
+_UNPADDED = ("_BatchDataset", "_ParallelBatchDataset")
 _BATCHES = 4
 _ORDERED = 4096
 _KEPT_BYTES = 32 << 20
@@ -248,6 +249,20 @@ class Data:
             first = None
         if first is not None:
             self._watch.seen.batches.append(self.describe(columns_of(first)))
+
+    def batched(self, error: BaseException | None) -> None:
+        """Where the dataset that was read when the script ended with an exception is batched, without padding."""
+        read, trace = [], error.__traceback__ if error is not None else None
+        while trace is not None:
+            read.append(getattr(trace.tb_frame.f_locals.get("self"), "_dataset", None))
+            trace = trace.tb_next
+        source = self.current.source if self.current is not None else None
+        dataset = next((found for found in reversed([source, *read]) if hasattr(found, "element_spec")), None)
+        while dataset is not None and type(dataset).__name__ not in _UNPADDED:
+            dataset = next(iter(dataset._inputs()), None)
+        place = self.place_of(dataset) if dataset is not None and error is not None else None
+        if place is not None:
+            self._watch.session.site("batched", site(place))
 
     def finish(self) -> None:
         """Complete the loaders' facts."""

@@ -231,7 +231,7 @@ class KerasWatcher:
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("gradients", self.fruitless.finish),
-                           ("steps", self.steps.finish), ("data", self.data.finish),
+                           ("steps", self.steps.finish), ("data", self.data.finish), ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):

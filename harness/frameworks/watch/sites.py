@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable
@@ -85,6 +86,20 @@ class Sites:
                 found = code.co_filename, frame.f_lineno, code.co_name
                 given = [frame.f_locals.get(name) for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]]
                 if not any(type(value) is int and value in values for value in given):
+                    break
+            frame = frame.f_back
+        return found
+
+    def decided(self, *, value: bool) -> Place | None:
+        """As `place`, but where the line there only hands on an argument that holds this value, the line that gave it."""
+        frame: FrameType | None = sys._getframe(1)
+        found = None
+        while frame is not None:
+            code = frame.f_code
+            if self.is_own(code.co_filename):
+                found = code.co_filename, frame.f_lineno, code.co_name
+                given = {name for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount] if frame.f_locals.get(name) is value}
+                if not given & set(re.findall(r"\w+", linecache.getline(code.co_filename, frame.f_lineno))):
                     break
             frame = frame.f_back
         return found

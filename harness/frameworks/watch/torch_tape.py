@@ -166,7 +166,7 @@ class Tape:
                         session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
                 switches = getattr(func, "__name__", "") in _SWITCHES and session.active
                 if switches and torch_inside.thaws(tape._torch, func, args, kwargs or {}):
-                    tape.thawed = session.sites.place()
+                    tape.thawed = session.sites.decided(value=True)
                 return result
 
         self._mode = Recorder()
@@ -227,7 +227,7 @@ class Tape:
         if not self._watch.steps.backwards:
             self._watch.births.prepared(function, args, kwargs, result)
         if torch_inside.freezes(self._torch, function, args, kwargs):
-            self._watch.session.site("freeze")
+            self._watch.session.site("freeze", site(self._watch.session.sites.decided(value=False)))
         if not self._torch.is_grad_enabled():
             return
         if self._derivatives:
