@@ -22,6 +22,9 @@ _FIRST = 3
 _CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
             r"|keras/(src/)?(losses|backend)|compile_loss/|modeling_tf_utils\.py:hf_compute_loss")
+# What makes labels of a dtype, in a line of a script.
+_WRITTEN = {"int": r"int32|\.int\(|IntTensor", "short": r"int16|\.short\(", "byte": r"uint8|\.byte\(", "bool": r"bool|[<>]|[=!]=|isin",
+            "float": r"float(?!64)|FloatTensor", "double": r"float64|double"}
 _OUT_OF_RANGE = (r"Target (?P<value>-?\d+) is out of bounds",
                  r"label value of (?P<value>-?\d+) which is outside the valid range of \[0, (?P<classes>\d+)\)",
                  r"Assertion `t >= 0 && t < n_classes` failed", r"^target out of range$")
@@ -268,7 +271,9 @@ class LabelDtype(Check):
         # Of a loss inside a model of the library the script has no line; where it makes the labels it has.
         inside = any("/transformers/models/" in path.replace("\\", "/") for path, _, _ in error.frames)
         made = reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
-        return Finding(message=message, remedy=remedy, site=(made if inside else None) or error.site or reading.place(seen, "loss"),
+        got = re.search(r"\b(Int|Short|Byte|Bool|Float|Double|bool)\b", message)
+        cast = made is not None and got is not None and re.search(_WRITTEN[got[1].lower()], made.source) is not None
+        return Finding(message=message, remedy=remedy, site=(made if inside or cast else None) or error.site or reading.place(seen, "loss"),
                        evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
 
 

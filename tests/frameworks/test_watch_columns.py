@@ -69,6 +69,19 @@ for _ in range(4):
     loss = nn.BCEWithLogitsLoss()(model(x), y)
     loss.backward()
 """
+CAST = TRAINER + """
+x, y = torch.randn(32, 3), MADE
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 32
+    def __getitem__(self, k):
+        label = y[k]CAST
+        return x[k], label
+model = nn.Linear(3, 2)
+optimizer = torch.optim.Adam(model.parameters())
+for xb, yb in torch.utils.data.DataLoader(Rows(), batch_size=8):
+    F.cross_entropy(model(xb), yb).backward()
+"""
 LONG = TRAINER + """
 config = RobertaConfig(
     max_position_embeddings=16,
@@ -140,3 +153,10 @@ def test_truth_values_in_a_loss(tmp_path: Path) -> None:
 
 def test_a_position_table_that_the_script_itself_makes(tmp_path: Path) -> None:
     assert found(watch(tmp_path, LONG), "F101")[0] == line_of(LONG, "max_position_embeddings")
+
+
+@pytest.mark.parametrize(("cast", "part"), [(".int()", "y[k].int()"), ("", "F.cross_entropy")])
+def test_labels_are_mended_where_they_are_cast(tmp_path: Path, cast: str, part: str) -> None:
+    made = f"torch.randint(0, 2, (32,){'' if cast else ', dtype=torch.int32'})"
+    text = CAST.replace("CAST", cast).replace("MADE", made)
+    assert found(watch(tmp_path, text), "L202")[0] == line_of(text, part)
