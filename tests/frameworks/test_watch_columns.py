@@ -82,6 +82,17 @@ optimizer = torch.optim.Adam(model.parameters())
 for xb, yb in torch.utils.data.DataLoader(Rows(), batch_size=8):
     F.cross_entropy(model(xb), yb).backward()
 """
+TF = """
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import tf_keras as keras
+from datasets import Dataset
+data = Dataset.from_dict({"x": [[k / 64, 1.0] for k in range(64)], "label": [k % 2 for k in range(64)], "name": ["a"] * 64})
+train = data.to_tf_dataset(columns=["x"], label_cols=["label"], batch_size=16)
+model = keras.Sequential([keras.layers.Dense(2)])
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(train, verbose=0)
+"""
 LONG = TRAINER + """
 config = RobertaConfig(
     max_position_embeddings=16,
@@ -117,6 +128,14 @@ def test_what_a_trainer_leaves_out_by_itself_is_not_the_script_s(tmp_path: Path)
     seen = watch(tmp_path, text)
     assert seen.hidden == {}
     assert seen.made["of_no_use"].line == line_of(text, "of_no_use")
+
+
+def test_what_the_watcher_asks_of_a_dataset_hides_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    pytest.importorskip("tf_keras")
+    seen = watch(tmp_path, TF)
+    assert seen.loaders[0].label_counts == {"0": 32, "1": 32}
+    assert seen.hidden == {}
 
 
 def test_blocks_of_a_stream_with_a_remainder(tmp_path: Path) -> None:

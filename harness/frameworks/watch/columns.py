@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch.sites import site
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.session import WatchSession
 
-_HARNESS = str(Path(__file__).resolve().parents[2]) + "/"
 _HIDING = ("set_format", "with_format", "select_columns", "remove_columns")
 
 
@@ -49,13 +47,13 @@ class Columns:
         return method
 
     def _asked(self) -> Site | None:
-        """The script's own line, where it is itself that asks: a Trainer leaves columns out, too."""
+        """The script's own line, where it is itself that asks: a Trainer leaves columns out, too, and so does who describes a dataset."""
         frame: FrameType | None = sys._getframe(3)
         while frame is not None:
             file = frame.f_code.co_filename
             if self._session.sites.is_own(file):
                 return site((file, frame.f_lineno, frame.f_code.co_name))
-            if "/datasets/" not in file and not file.startswith(_HARNESS):
+            if "/datasets/" not in file and file != __file__:
                 return None
             frame = frame.f_back
         return None
