@@ -356,7 +356,7 @@ class UninformativeLabels(Check):
         if relation is None or not relation.classes or relation.rows < 100 or seen.evaluation.in_training_mode:
             return False
         share = relation.majority
-        return relation.held <= share + 2 * math.sqrt(share * (1 - share) / relation.rows) and relation.answered <= 0.5 + 0.5 * share
+        return relation.held <= share + 2 * math.sqrt(share * (1 - share) / relation.rows) and relation.answered <= pairing.ONE_ANSWER
 
 
 def nothing_carries(seen: Observation) -> bool | None:

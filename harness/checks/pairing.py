@@ -13,6 +13,8 @@ _ASTRAY = 0.2
 _LEAST_DRAWS = 3
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
 _BY_HEART, _RELATED_ROWS = 0.3, 500
+# Share of rows with the same answer: a model that has learnt its rows by heart leans far to one side, too.
+ONE_ANSWER = 0.95
 
 
 def finding(seen: Observation) -> Finding | None:
@@ -43,7 +45,7 @@ def unrelated(seen: Observation) -> Finding | None:
     chance = relation.majority + 2 * noise
     if relation.trained < relation.trained_majority + _BY_HEART or (relation.held if relation.classes else abs(relation.held)) > chance:
         return None
-    if relation.classes and relation.answered > 0.5 + 0.5 * relation.majority:
+    if relation.classes and relation.answered > ONE_ANSWER:
         return None  # nearly one answer for all: running statistics that have not settled, or a collapse, but no other rows' labels
     if relation.classes:
         how = (f"it is right on {100 * relation.held:.0f} % of {relation.rows} rows of the evaluation, of which "
