@@ -14,6 +14,7 @@ from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import LaterFacts, StepFacts
 
+_WHOLE = 40  # steps of a training that was watched to its end
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "L211", "G301", "G302", "G303", "G304", "G305",
            "G306", "G307", "G308", "S403", "S404", "S405")
@@ -90,8 +91,9 @@ class RateTooLow(Check):
         ratio = statistics.median(ratios) if ratios else None
         pairs = [others for first, others in reading.probe_pairs(seen) if first is own]
         tenfold = [c for others in pairs for c in others if own.learning_rate < c.learning_rate <= 11 * own.learning_rate]
-        if ratio is not None and ratio >= 1e-5:
-            return None
+        over = seen.stopped == "finished" and seen.truncated_at is None and len(seen.steps) >= _WHOLE
+        if ratio is not None and ratio >= 1e-5 and not (over and own is seen.probes.train):
+            return None  # slow, and how long the script would have gone on is not known
         if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):
             raise NotJudged("ten times the rate learns as well: it may only be slow")
         moved = [f"The first step changes a typical weight by {ratio:.0e} of its size."] if ratio is not None else []

@@ -61,6 +61,20 @@ def test_a_loss_that_moves_beside_weights_that_do_not(displacement: float, found
     assert (judge("S402", seen) == "found") is found
 
 
+@pytest.mark.parametrize(("stopped", "cut", "end", "found"), [
+    ("finished", None, 1.195, True), ("enough steps", None, 1.195, False), ("finished", 40, 1.195, False), ("finished", None, 1.1, False)])
+def test_a_slow_rate_is_too_low_where_the_training_is_over(stopped: str, cut: int | None, end: float, found: bool) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.displacement, seen.stopped, seen.truncated_at = 0.01, stopped, cut
+    seen.model.parameters = [ParameterFacts(name="weight", size=100, update_ratio=1e-3)]
+    seen.steps = steps([1.2] * 40)
+    seen.probes.overfit, seen.probes.overfit_scaled = curve(1.2, 1.19, rate=2e-5), [curve(1.2, 0.4, rate=2e-4)]
+    seen.probes.train = CurveFacts(learning_rate=2e-5, losses=[1.2] * 40, start_loss=1.2, final_loss=end)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=2e-3, losses=[1.2, *[0.4] * 40], start_loss=1.2, final_loss=0.4)]
+    assert (judge("S402", seen) == "found") is found
+
+
 @pytest.mark.parametrize(("own", "kept", "length", "found"), [
     (0.8, 0.3, 60, True), (0.8, 0.6, 60, False), (0.8, 0.3, 20, False), (0.3, 0.05, 60, False)])
 def test_a_schedule_that_leaves_too_little_of_the_rate(own: float, kept: float, length: int, found: bool) -> None:

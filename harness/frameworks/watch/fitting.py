@@ -234,7 +234,7 @@ class Fits(Generic[S]):
             return
         self._standardised(own)
         moved = self._displacement if self._displacement is not None else 1.0
-        if _STILL <= moved < NEAR:
+        if _STILL <= moved < NEAR and not self._fitted(own):
             facts.skipped["train_scaled"] = f"the steps moved the weights by {moved:.1%}: neither too far nor not at all"
             return
         half = 0.5 * sum(own.losses[-LEAST_STEPS:]) / len(own.losses[-LEAST_STEPS:])
@@ -247,14 +247,21 @@ class Fits(Generic[S]):
         if moved > 1.0:
             # Weights that moved by more than their own size want more than a little less: halfway (in powers) to a sensible movement.
             return [max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved))), _SLOWER]
+        fitted = self._fitted(own)
+        if _STILL <= moved < NEAR and fitted:
+            return [min(fitted), min(10 * min(fitted), _MOST_FASTER)]
         if moved >= _STILL:
             return [_SLOWER]
         # What fitted one batch is the best guess of what would train.
-        fitted = [curve.learning_rate / own.learning_rate for curve in self._facts.overfit_scaled
-                  if _fell(curve.losses) and own.learning_rate]
         faster = max([_FASTER, *fitted])
         best = faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)
         return list(dict.fromkeys((best, min(10 * best, _MOST_FASTER))))
+
+    def _fitted(self, own: CurveFacts) -> list[float]:
+        """The factors above one at which one batch was fitted, where the script's own rate did not."""
+        factors = [curve.learning_rate / own.learning_rate for curve in self._facts.overfit_scaled
+                   if _fell(curve.losses) and own.learning_rate]
+        return [factor for factor in factors if factor > 1]
 
     def _elsewhere(self, own: CurveFacts, factor: float, half: float) -> bool:
         """The script's steps at another rate; whether their losses end under `half` of its own, which is beyond doubt."""
