@@ -129,6 +129,7 @@ _MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Blo
 # What is left of the distance between rows where padding has drowned it.
 _DROWNED = 0.05
 _COVERED = 3
+_FILLED = 0.3  # of the ids
 
 
 class AttentionMask(Check):
@@ -151,6 +152,8 @@ class AttentionMask(Check):
         if padding is not None and padding.spread < _DROWNED * padding.spread_in_front and not reading.script_learns(seen):
             return self._drowned(seen, padding)
         known = [batch for batch in seen.batches if batch.has_padding is not None]
+        if not known and self._reads_filler(seen):
+            return self._finding(seen, seen.batches, len(seen.batches), dropped=True)
         if not known:
             raise NotJudged("no batch of token ids whose padding token is known was seen")
         padded = [batch for batch in known if batch.has_padding]
@@ -173,6 +176,17 @@ class AttentionMask(Check):
         if not seen.model.pretrained and not re.search(r"For[A-Z]\w+$|Model$", seen.model.kind):
             raise NotJudged("a model of the script's own may make its mask from the ids")
         return self._finding(seen, bare or unmasked, len(padded), dropped=bool(bare))
+
+    @staticmethod
+    def _reads_filler(seen: Observation) -> bool:
+        """Whether rows come filled up and unmasked to a model that learns nothing of them, although a bag of words does."""
+        looked = [batch for batch in seen.batches if batch.filled is not None]
+        filled = [batch for batch in looked if (batch.filled or 0.0) > _FILLED and batch.has_attention_mask is False]
+        model, kind = seen.model, seen.model.kind if seen.model else ""
+        if len(filled) < max(2, len(looked)) or model is None or "attention_mask" not in model.accepts:
+            return False
+        takes = re.search(r"For[A-Z]\w+$|Model$", kind) and not _MASK_NOT_NEEDED.search(kind) and seen.task != "language"
+        return bool(takes) and not reading.script_learns(seen) and reading.baseline_tells(seen)
 
     def _lost(self, seen: Observation) -> Finding | None:
         """Masks that get lost inside a model of the script's own, or on the way to `generate`."""

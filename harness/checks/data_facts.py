@@ -20,7 +20,8 @@ class BatchFacts(Facts):
     """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
 
     `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked
-    out, None where that cannot be told. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
+    out, None where that cannot be told. `filled`: where no tokenizer told of it, the share of the padding id of the model's configuration,
+    if it fills rows up at their ends only. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
     labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
     text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
     `layout`: of images or series that do not lie as their axes say.
@@ -30,6 +31,7 @@ class BatchFacts(Facts):
     labels: list[Any] | None = None
     texts: list[str] = []
     has_padding: bool | None = None
+    filled: float | None = None
     has_attention_mask: bool | None = None
     padding_masked: bool | None = None
     unknown_share: float | None = None

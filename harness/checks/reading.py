@@ -17,6 +17,7 @@ from harness.checks.training_facts import ExceptionFacts, StepFacts
 # A device that works behind Python's back reports an error at whatever line happens to wait for it.
 ASYNCHRONOUS = re.compile(r"device-side assert|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|TorchScript interpreter", re.IGNORECASE)
 KERAS = ("tf_keras", "keras")
+_CLEARLY = 8  # times the noise of a share
 _FAR = 3.0  # norm of a change / norm before: a healthy training may well replace small first weights, but not by several times their size
 _LONG = 30  # steps after which a training that still guesses, where a smaller rate has learned, is not merely at its start
 _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
@@ -344,6 +345,14 @@ def script_learns(seen: Observation) -> bool:
     """Whether the script's own losses fell clearly while it was watched (at least 20 steps)."""
     losses = observed_losses(seen)
     return len(losses) >= 20 and learned(CurveFacts(learning_rate=0.0, losses=losses))
+
+
+def baseline_tells(seen: Observation) -> bool:
+    """Whether a simple baseline reads the labels off the inputs, far beyond its noise."""
+    told, shuffled, rows = seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows
+    if told is None or shuffled is None or not rows:
+        return False
+    return told >= shuffled + _CLEARLY * math.sqrt(shuffled * (1 - shuffled) / rows)
 
 
 def turned_bad(seen: Observation) -> StepFacts | None:

@@ -18,8 +18,6 @@ _MANY_STEPS, _FEW = 40, 20
 _RISEN, _TRIED, _UNMOVED, _FASTER = 1.5, 3, 0.01, 1100.0
 # Targets far beyond what an output of fresh weights comes to.
 _LARGE = 100.0
-# Standard errors between a baseline and chance.
-_CLEARLY = 8
 # Steps of an experiment beside those that were watched.
 _LONG = 2
 
@@ -110,12 +108,9 @@ def _fruitless(seen: Observation, floor: float) -> str | None:
 
 def _learnable(seen: Observation, floor: float) -> str | None:
     """That something much simpler learns the same rows, where it does: then patience alone is no explanation."""
-    probes, rows = seen.probes, seen.probes.text_baseline_rows
-    if probes.text_baseline is None or probes.text_baseline_shuffled is None or not rows or len(seen.steps) < _MANY_STEPS:
-        return None
-    noise = math.sqrt(probes.text_baseline_shuffled * (1 - probes.text_baseline_shuffled) / rows)
-    if probes.text_baseline < probes.text_baseline_shuffled + _CLEARLY * noise:
+    told, shuffled = seen.probes.text_baseline, seen.probes.text_baseline_shuffled
+    if told is None or shuffled is None or len(seen.steps) < _MANY_STEPS or not reading.baseline_tells(seen):
         return None
     return (f"after {len(seen.steps)} steps the loss is still that of a guess ({floor:.2f}), a simple baseline is right on "
-            f"{100 * probes.text_baseline:.0f} % of the same rows ({100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled), "
+            f"{100 * told:.0f} % of the same rows ({100 * shuffled:.0f} % with the labels shuffled), "
             "and no check explains why the model is not")

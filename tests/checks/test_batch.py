@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from harness.checks.data_facts import BatchFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import UnmaskedFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import TensorFacts
-from tests.checks.made import error, finding, healthy, judge
+from harness.frameworks.watch import torch_batches
+from tests.checks.made import error, finding, healthy, judge, steps
 
 
 @pytest.mark.parametrize("code", ["B101", "B102", "B103"])
@@ -104,3 +108,26 @@ def test_a_mask_that_leaves_the_padding_alone_to_be_learnt(top: int, count: int,
     target = TensorFacts(shape=(32, 19), dtype="int64", minimum=-100.0, maximum=float(top), integral=True)
     seen.loss_calls = [LossCall(name="cross_entropy", target=target, ignore_index=-100, step=step) for step in range(count)]
     assert (judge("D104", seen) == "found") is wrong
+
+
+@pytest.mark.parametrize(("told", "loss", "masked", "filled", "state"), [
+    (0.8, 1.1, False, 0.9, "found"), (0.4, 1.1, False, 0.9, "not"), (0.8, 0.3, False, 0.9, "not"), (0.8, 1.1, True, 0.9, "not"),
+    (0.8, 1.1, False, 0.1, "not")])
+def test_filler_that_only_the_configuration_knows(told: float, loss: float, masked: bool, filled: float, state: str) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.kind, seen.model.accepts = "BertForSequenceClassification", ["input_ids", "attention_mask", "labels"]
+    seen.batches = [BatchFacts(has_attention_mask=masked, filled=filled) for _ in range(4)]
+    seen.steps = steps([1.1] * 20 + [loss] * 40)
+    seen.loss_calls = []
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = told, 0.35, 700
+    assert (judge("B102", seen) == "found") is (state == "found")
+
+
+@pytest.mark.parametrize(("ids", "share"), [
+    ([[5, 6, 0, 0], [7, 0, 0, 0]], 0.625), ([[5, 0, 6, 0], [7, 0, 0, 0]], 0.0), ([[5, 6, 7, 8], [7, 0, 0, 0]], 0.0)])
+def test_what_fills_rows_up(ids: list[list[int]], share: float) -> None:
+    seen = BatchFacts()
+    torch = pytest.importorskip("torch")
+    torch_batches.as_called(seen, {"input_ids": torch.tensor(ids)}, [], SimpleNamespace(pad_token_id=0))
+    assert (seen.filled, seen.has_attention_mask) == (share, False)

@@ -121,13 +121,26 @@ def _wide_labels(seen: BatchFacts, labels: Any) -> None:
         seen.one_label = int(counted.flat[0]) if counted.size and (counted == counted.flat[0]).all() else None
 
 
-def as_called(seen: BatchFacts, given: dict[str, Any], tokenizers: list[Any]) -> None:
-    """Complete the facts of a batch by what a model was called with, `given` by name: whether padding is masked is decided there."""
+def as_called(seen: BatchFacts, given: dict[str, Any], tokenizers: list[Any], config: Any = None) -> None:
+    """Complete the facts of a batch by what a model was called with, `given` by name: whether padding is masked is decided there.
+
+    `config`: the model's, which may know the padding's id where no tokenizer does.
+    """
     if not tensors.is_tensor(given.get("input_ids")):
         return
     called = facts(given, tokenizers)
     seen.has_attention_mask, seen.has_padding, seen.padding_masked = called.has_attention_mask, called.has_padding, called.padding_masked
     seen.texts, seen.unknown_share, seen.longest = seen.texts or called.texts, called.unknown_share, called.longest
+    pad, ids = getattr(config, "pad_token_id", None), tensors.array(given["input_ids"])
+    if seen.has_padding is None and isinstance(pad, int) and ids is not None and ids.ndim == 2:
+        seen.filled, seen.has_attention_mask = _filled(ids, pad), given.get("attention_mask") is not None
+
+
+def _filled(ids: np.ndarray[Any, Any], pad: int) -> float:
+    """The share of int[rows, length] that an id fills up most rows with; 0 where it stands elsewhere than at their ends, too."""
+    padded = ids == pad
+    at_end = np.flip(np.logical_and.accumulate(np.flip(padded, 1), axis=1), 1)
+    return float(padded.mean()) if bool((padded == at_end).all()) and 2 * int((at_end.sum(1) > 1).sum()) > len(ids) else 0.0
 
 
 def inputs_key(columns: dict[str, Any], labels: Any) -> str | None:

@@ -226,7 +226,8 @@ class Data:
         seen = self._watch.seen
         if self.current is not None and call.grad and seen.batches and self._described is self.batch and not self._watch.evaluating:
             # What the model is given counts: a mask may get lost between the batch and the call.
-            torch_batches.as_called(seen.batches[-1], torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers)
+            torch_batches.as_called(seen.batches[-1], torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers,
+                                    getattr(call.module, "config", None))
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
             seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
 
