@@ -90,7 +90,8 @@ class VanishingGradients(Check):
             remedy="Use ReLU or GELU instead of sigmoid and tanh in the hidden layers, normalise between them (`BatchNorm1d`, "
                    "`LayerNorm`), "
                    "add residual connections, or make the stack shallower.",
-            site=reading.place(seen, "model"), evidence=[*_shown(profile), *saturated, reading.describe(pairs[0][0])])
+            site=reading.place(seen, "saturating", "model"),
+            evidence=[*_shown(profile), *saturated, reading.describe(pairs[0][0])])
 
 
 class ExplodingGradients(Check):

@@ -242,7 +242,7 @@ class LogitsIntoProbabilityLoss(Check):
                 return self._finding(seen, call, f"NLLLoss wants log-probabilities and gets {what}: it merely returns minus the entry of "
                                                  "the "
                                      "right class, and can fall below zero.", "Use `CrossEntropyLoss` on the logits, or "
-                                     "`log_softmax(dim=1)` before `NLLLoss`.")
+                                     "`log_softmax(dim=1)` before `NLLLoss`.", built="NLLLoss")
             if call.name == "kl" and seen.framework == "torch" and all(c.inputs and c.inputs.rows_sum_to_one for c in same):
                 return self._finding(seen, call, "KLDivLoss wants log-probabilities as its first argument and gets probabilities.",
                                      "Pass `log_softmax(output, dim=-1)`; the target stays a probability.")
@@ -267,8 +267,10 @@ class LogitsIntoProbabilityLoss(Check):
 
     @staticmethod
     def _finding(seen: Observation, call: LossCall | None, message: str, remedy: str, evidence: list[str] | None = None, *,
-                 at_output: bool = False) -> Finding:
-        site = reading.place(seen, "output") if at_output else None
+                 at_output: bool = False, built: str = "") -> Finding:
+        site, criterion = reading.place(seen, "output") if at_output else None, reading.place(seen, "criterion")
+        if built and criterion is not None and built in criterion.source:
+            site = criterion  # the line that chooses the loss, and not the one that calls it
         site = site or (call.site if call else None) or (reading.raised(seen)[0].site if evidence and reading.raised(seen) else None)
         return Finding(message=message, remedy=remedy, site=site or reading.place(seen, "compile", "loss", "model"),
                        evidence=evidence or _range_text(call))

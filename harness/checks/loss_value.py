@@ -71,8 +71,8 @@ class InitialLoss(Check):
             message=f"Before any step the loss is {loss:.3g}; guessing evenly among {classes} classes costs ln {classes} = {chance:.3g}.",
             remedy="Look at how the head is drawn and how its output is scaled: the default initialisation "
                    "(`head.reset_parameters()`), or `torch.nn.init.normal_(head.weight, std=0.02)`, starts near ln k.",
-            site=reading.place(seen, "output", "model", "loss"), evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows.",
-                                                                               *reading.own_losses(seen)])
+            site=reading.place(seen, "weights_drawn", "output", "model", "loss"),
+            evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows.", *reading.own_losses(seen)])
 
 
 @dataclass(frozen=True)

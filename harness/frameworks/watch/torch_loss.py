@@ -111,6 +111,7 @@ class Losses:
         inputs, target = given.get("input", given.get("input1", given.get("anchor"))), given.get("target")
         watch.data.compared(target)
         place = watch.session.sites.place()
+        watch.session.safely("a loss's module", watch.origins.loss)
         # Facts are taken before the call, so that a call that raises has been described.
         full = self._recorded < _FULL or (inputs is not None and tensors.is_tensor(inputs) and inputs.numel() <= _READ)
         self._recorded += 1

@@ -25,6 +25,7 @@ from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
+from harness.frameworks.watch.torch_origins import Origins
 from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
@@ -68,9 +69,9 @@ class TorchWatcher:
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        self.schedules = Schedules(self)
+        self.schedules, self.origins = Schedules(self), Origins(self)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
-                     self.masks,
+                     self.masks, self.origins,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
@@ -234,6 +235,7 @@ class TorchWatcher:
             kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, [*self.roots, *self.calls.all_built()], session.sites)
             self._remember("kept", site(kept))
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
+                           ("origins", self.origins.finish),
                            ("models", self.models.finish),
                            ("data", self.data.finish), ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
