@@ -310,6 +310,8 @@ class LabelName(Check):
         column = column or next((name for name in raised.LABELS if name in known and name != "labels"), None)
         made = [name for name in loader.dropped_columns if name in seen.made] if loader and column is None else []
         column = made[0] if len(made) == 1 else column  # beside what it tokenized, the script has made one column, and no model takes it
+        numbers = [name for name in loader.dropped_columns if name in loader.numbers] if loader and column is None else []
+        column = numbers[0] if len(numbers) == 1 else column
         evidence = [raised.quote(error, 300)]
         if received:
             evidence.append(f"what the model received: {', '.join(received)}")
@@ -328,4 +330,4 @@ class LabelName(Check):
                       "loop of "
                       "your own pass it on: `model(**batch, labels=labels)`.")
         return Finding(message=message, remedy=remedy, evidence=evidence,
-                       site=seen.made[made[0]] if len(made) == 1 else raised.site_of(seen, error, loader))
+                       site=raised.made_by(seen, column) or raised.site_of(seen, error, loader))

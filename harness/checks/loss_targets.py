@@ -270,10 +270,13 @@ class LabelDtype(Check):
     def _finding(seen: Observation, error: ExceptionFacts, message: str, remedy: str) -> Finding:
         # Of a loss inside a model of the library the script has no line; where it makes the labels it has.
         inside = any("/transformers/models/" in path.replace("\\", "/") for path, _, _ in error.frames)
-        made = reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
+        made = [place for name in ("collator.labels", "getitem.labels", "getitem.targets", "getitem.last", "map.labels")
+                if (place := reading.place(seen, name)) is not None]
+        made += [place for place in [raised.made_by(seen, *raised.LABELS)] if place is not None]
         got = re.search(r"\b(Int|Short|Byte|Bool|Float|Double|bool)\b", message)
-        cast = made is not None and got is not None and re.search(_WRITTEN[got[1].lower()], made.source) is not None
-        return Finding(message=message, remedy=remedy, site=(made if inside or cast else None) or error.site or reading.place(seen, "loss"),
+        cast = [place for place in made if got is not None and re.search(_WRITTEN[got[1].lower()], place.source)]
+        site = next(iter(cast or (made if inside else [])), None)
+        return Finding(message=message, remedy=remedy, site=site or error.site or reading.place(seen, "loss"),
                        evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
 
 

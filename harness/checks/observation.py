@@ -32,7 +32,8 @@ class Observation(Facts):
     enters the sum), and where known `gradient_norm` (L2, of this term alone) and `line`.
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
     activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
-    `Dataset.map`, or the line that added it, by the column's name; `hidden`: the line that left one out; `cut`: columns that a map
+    `Dataset.map`, or the line that added it, by the column's name; `built`: the line that made the dataset it came with; `hidden`: the
+    line that left one out; `cut`: columns that a map
     cut into another number of rows. `never_backward`: forward passes in training mode and with
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
@@ -81,6 +82,7 @@ class Observation(Facts):
     memory: MemoryFacts = msgspec.field(default_factory=MemoryFacts)
     sites: dict[str, Site] = {}
     made: dict[str, Site] = {}
+    built: dict[str, Site] = {}
     hidden: dict[str, Site] = {}
     cut: list[str] = []
     losses_by_hand: list[float] = []

@@ -93,6 +93,37 @@ model = keras.Sequential([keras.layers.Dense(2)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(train, verbose=0)
 """
+MULTI = TRAINER + """
+rows = {"input_ids": [[2, 5 + k % 9, 3] for k in range(64)], "attention_mask": [[1] * 3] * 64, "labels": [[k % 2, 1] for k in range(64)]}
+data = Dataset.from_dict(rows)
+model = BertForSequenceClassification(BertConfig(problem_type="multi_label_classification", **small))
+Trainer(model, args, train_dataset=data).train()
+"""
+UNNAMED = TRAINER + """
+rows = [{"text": "ab", "liked": k % 2} for k in range(64)]
+table = Dataset.from_list(rows)
+data = table.map(lambda row: {"input_ids": [2, 5 + row["liked"], 3], "attention_mask": [1] * 3})
+model = BertForSequenceClassification(BertConfig(**small))
+Trainer(model, args, train_dataset=data).train()
+"""
+KEPT = TRAINER + """
+class Rows(torch.utils.data.Dataset):
+    def __init__(self):
+        self.x = torch.randn(32, 3)
+        self.y = self.x > 0
+    def __len__(self):
+        return 32
+    def __getitem__(self, k):
+        RETURN
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+    def forward(self, x, labels):
+        logits = self.layer(x)
+        return {"loss": F.binary_cross_entropy_with_logits(logits, labels), "logits": logits}
+Trainer(Own(), args, train_dataset=Rows()).train()
+"""
 LONG = TRAINER + """
 config = RobertaConfig(
     max_position_embeddings=16,
@@ -178,4 +209,26 @@ def test_a_position_table_that_the_script_itself_makes(tmp_path: Path) -> None:
 def test_labels_are_mended_where_they_are_cast(tmp_path: Path, cast: str, part: str) -> None:
     made = f"torch.randint(0, 2, (32,){'' if cast else ', dtype=torch.int32'})"
     text = CAST.replace("CAST", cast).replace("MADE", made)
+    assert found(watch(tmp_path, text), "L202")[0] == line_of(text, part)
+
+
+def test_labels_of_another_kind_are_mended_where_the_dataset_is_made(tmp_path: Path) -> None:
+    assert found(watch(tmp_path, MULTI), "L202")[0] == line_of(MULTI, "from_dict")
+
+
+def test_a_column_of_numbers_that_no_model_takes_may_be_the_labels(tmp_path: Path) -> None:
+    line, message = found(watch(tmp_path, UNNAMED), "D102")
+    assert line == line_of(UNNAMED, "from_list")
+    assert "`liked`" in message
+
+
+def test_of_two_columns_of_numbers_none_is_called_the_labels(tmp_path: Path) -> None:
+    text = UNNAMED.replace('"text": "ab"', '"text": "ab", "number": k')
+    assert "is in the column" not in found(watch(tmp_path, text), "D102")[1]
+
+
+@pytest.mark.parametrize(("returned", "part"), [('return {"x": self.x[k], "labels": self.y[k]}', "self.y ="),
+                                                ('labels = self.y[k] == True; return {"x": self.x[k], "labels": labels}', "labels = self")])
+def test_labels_are_mended_where_a_dataset_of_one_s_own_makes_them(tmp_path: Path, returned: str, part: str) -> None:
+    text = KEPT.replace("RETURN", returned)
     assert found(watch(tmp_path, text), "L202")[0] == line_of(text, part)

@@ -1,4 +1,4 @@
-"""Which lines of a script's own add columns to a dataset, or hide them."""
+"""Which lines of a script's own make a dataset, add columns to it, or hide them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.session import WatchSession
 
+_BUILDING = ("from_dict", "from_list", "from_pandas", "from_polars", "from_generator", "from_csv", "from_json", "from_text",
+             "from_parquet")
 _HIDING = ("set_format", "with_format", "select_columns", "remove_columns")
 
 
@@ -31,6 +33,9 @@ class Columns:
     def _hook(self, module: Any) -> None:
         for name in _HIDING:
             self._session.patches.replace(module.Dataset, name, functools.partial(self._wrap, self._hidden))
+        for name in _BUILDING:
+            if hasattr(module.Dataset, name):
+                self._session.patches.replace(module.Dataset, name, self._wrap_building)
         self._session.patches.replace(module.Dataset, "add_column", functools.partial(self._wrap, self._added))
 
     def _wrap(self, note: Callable[[Any, Any, Site], None], original: Any) -> Any:
@@ -45,6 +50,18 @@ class Columns:
             return made
 
         return method
+
+    def _wrap_building(self, original: Any) -> Any:
+        session = self._session
+
+        def build(*args: Any, **kwargs: Any) -> Any:
+            place = session.safely("a dataset", self._asked) if session.active else None
+            made = original(*args, **kwargs)
+            if place is not None:
+                session.safely("a dataset", self._built, made, place)
+            return made
+
+        return build
 
     def _asked(self) -> Site | None:
         """The script's own line, where it is itself that asks: a Trainer leaves columns out, too, and so does who describes a dataset."""
@@ -61,6 +78,10 @@ class Columns:
     def _hidden(self, before: Iterable[str], after: Iterable[str], place: Site) -> None:
         for name in set(before) - set(after):
             self._session.observation.hidden[name] = place
+
+    def _built(self, made: Any, place: Site) -> None:
+        for name in made.column_names:
+            self._session.observation.built.setdefault(name, place)
 
     def _added(self, before: Iterable[str], after: Iterable[str], place: Site) -> None:
         for name in set(after) - set(before):

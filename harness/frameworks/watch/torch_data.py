@@ -112,15 +112,21 @@ class Data:
             known.facts.site = site(place)
             kind = type(torch_datasets.whole(loader.dataset))
             torch_batches.places(self._watch.session, collator=loader.collate_fn, getitem=getattr(kind, "__getitem__", None))
-            for name, computed in (("getitem.targets", False), ("getitem.computed", True)):
-                kept = written.returned(kind, getattr(kind, "__getitem__", None), self._watch.session.sites, computed=computed)
-                if kept is not None:
-                    self._watch.session.site(name, site(kept))
+            self._written(kind)
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.trains = False
         known.iterator = weakref.ref(iterator)
         self._watch.passes.begins(known)
+
+    def _written(self, kind: type) -> None:
+        """Where a dataset of the script's own makes its labels."""
+        getitem, sites = getattr(kind, "__getitem__", None), self._watch.session.sites
+        places = {"getitem.targets": written.returned(kind, getitem, sites), "getitem.last": written.last_made(getitem, sites),
+                  "getitem.computed": written.returned(kind, getitem, sites, computed=True)}
+        for name, place in places.items():
+            if place is not None:
+                self._watch.session.site(name, site(place))
 
     def _wrap_next(self, original: Any) -> Any:
         session = self._watch.session
@@ -329,7 +335,7 @@ class Data:
         said = self._trainer_facts.pop(facts.role, None)
         if said is None:
             return
-        facts.columns, facts.dropped_columns = said.columns, said.dropped_columns
+        facts.columns, facts.dropped_columns, facts.numbers = said.columns, said.dropped_columns, said.numbers
         facts.label_column, facts.label_names = said.label_column, said.label_names
         facts.label_counts = said.label_counts or facts.label_counts
         if said in self._watch.seen.loaders:

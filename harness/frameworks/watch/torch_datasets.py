@@ -97,6 +97,7 @@ def describe_hf(facts: LoaderFacts, dataset: Any) -> None:
     """Columns, label column, label names and counts of a `datasets.Dataset`."""
     names = dataset.column_names
     facts.columns = list(names or [])
+    facts.numbers = [name for name, feature in (dataset.features or {}).items() if _number(feature)]
     facts.label_column = next((name for name in LABELS if name in facts.columns), None)
     if facts.label_column is None or not dataset.features:
         return
@@ -106,6 +107,11 @@ def describe_hf(facts: LoaderFacts, dataset: Any) -> None:
         values = dataset.with_format("numpy").select_columns([facts.label_column])[:][facts.label_column]
         whole = tensors.whole_labels(values, limit=_CHEAP_ROWS)
         facts.label_counts = count(whole) if whole else {}
+
+
+def _number(feature: Any) -> bool:
+    kind = str(getattr(feature, "dtype", ""))  # a list of numbers has a dtype of its own, "list"
+    return type(feature).__name__ in {"Value", "ClassLabel"} and kind.startswith(("int", "uint", "float", "bool"))
 
 
 def _labels(dataset: Any) -> list[Any] | None:

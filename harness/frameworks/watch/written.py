@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from harness.checks.raised import LABELS
 from harness.frameworks.watch.sites import Place, Sites
 
 
@@ -92,7 +93,7 @@ def _name(function: ast.expr) -> str:
 def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False) -> Place | None:
     """Where a class of the script's own assigns the attribute that its function returns the last part of: `return self.x[k], self.y[k]`.
 
-    `computed`: None where an argument is merely kept.
+    Of a dict it is the part under a name of labels. `computed`: None where an argument is merely kept.
     """
     code = getattr(function, "__code__", None)
     tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
@@ -101,11 +102,18 @@ def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and _begins(node) == code.co_firstlineno:
             values = [made.value for made in ast.walk(node) if isinstance(made, ast.Return)]
-            last = values[-1].elts[-1] if values and isinstance(values[-1], ast.Tuple) and values[-1].elts else None
+            last = _labels(values[-1]) if values else None
             names = [part.attr for part in ast.walk(last) if isinstance(part, ast.Attribute)
                      and isinstance(part.value, ast.Name) and part.value.id == "self"] if last is not None else []
             return attribute(owner, names[0], sites, computed=computed) if len(names) == 1 else None
     return None
+
+
+def _labels(value: ast.expr | None) -> ast.expr | None:
+    if isinstance(value, ast.Tuple) and value.elts:
+        return value.elts[-1]
+    named = zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ()
+    return next((part for key, part in named if isinstance(key, ast.Constant) and key.value in LABELS), None)
 
 
 def last_made(function: Any, sites: Sites) -> Place | None:
