@@ -168,6 +168,8 @@ class DeadUnits(Check):
         rows = max((t.shape[0] for batch in seen.batches for t in batch.columns.values() if t.shape), default=0)
         if rows and rows < 4:
             raise NotJudged("a batch of fewer than four rows cannot tell a dead unit from a quiet one")
+        if seen.probes.input_matters is False and seen.probes.lost_in and not seen.probes.lost_in.startswith("relu"):
+            raise NotJudged("the input is lost before these units, or beside them: see F104")
         silenced = seen.probes.input_matters is False and seen.probes.lost_in.startswith("relu") and not reading.script_learns(seen)
         if not silenced and not _not_learning(seen):
             return None

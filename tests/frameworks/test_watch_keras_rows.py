@@ -45,6 +45,24 @@ model = keras.Sequential([keras.Input((100,)), keras.layers.Embedding(50, 16, ma
 model.compile(optimizer=keras.optimizers.Adam(1e-3), loss=keras.losses.BinaryCrossentropy(from_logits=True))
 model.fit(x, y, batch_size=16, epochs=2, verbose=0)
 """
+LOST = """
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import numpy as np
+import KERAS as keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(320, 8)).astype("float32")
+y = (x[:, 0] > 0).astype("float32")
+inputs = keras.Input((8,))
+h = keras.layers.Dense(16, activation="relu")(inputs)
+scores = keras.layers.Dense(1)(h)
+weights = keras.layers.Softmax()(scores)
+outputs = keras.layers.Dense(1)(weights)
+model = keras.Model(inputs, outputs)
+model.compile(optimizer=keras.optimizers.Adam(5e-3), loss=keras.losses.BinaryCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=16, epochs=2, verbose=0)
+"""
 
 
 @pytest.mark.parametrize(("call", "found"), [
@@ -54,6 +72,15 @@ def test_rows(tmp_path: Path, call: str, *, found: bool) -> None:
     seen = watch(tmp_path, SEQUENCES.replace("CALL", call))
     assert seen.probes.rows is not None
     assert (next(result for result in walk(seen) if result.code == "F105").state == "found") == found
+
+
+def test_the_line_that_mixes_rows(tmp_path: Path) -> None:
+    text = SEQUENCES.replace("CALL", "tf.reshape(tf.transpose(x, (1, 0, 2)), (-1, 16, 3))").replace("batch_size=16", "batch_size=32")
+    finding = next(result.finding for result in walk(watch(tmp_path, text)) if result.code == "F105")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source.startswith("return tf.reshape")
+    assert ": Turned" in finding.message
 
 
 @pytest.mark.parametrize(("mask", "front", "found"), [("False", "", True), ("True", "", False),
@@ -97,3 +124,15 @@ def test_a_layer_that_was_never_shown_the_inputs(tmp_path: Path, name: str, adap
     assert ("unadapted" in seen.sites) is wrong
     if wrong:
         assert seen.sites["unadapted"].source == "norm = keras.layers.Normalization()"
+
+
+@pytest.mark.parametrize("keras", ["keras", "tf_keras"])
+def test_the_layer_that_makes_all_rows_alike(tmp_path: Path, keras: str) -> None:
+    pytest.importorskip(keras)
+    text = LOST.replace("KERAS", keras)
+    seen = watch(tmp_path, text)
+    finding = next(result.finding for result in walk(seen) if result.code == "F104")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source == "weights = keras.layers.Softmax()(scores)"
+    assert seen.probes.lost_in == "softmax"

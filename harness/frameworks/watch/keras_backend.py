@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from harness.checks.model_facts import UnitFacts
-from harness.checks.probe_facts import PaddingFacts, ProbeFacts, ShiftFacts
+from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, ShiftFacts
 from harness.frameworks.watch import keras_gradients, neighbours, scales, shifts
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
@@ -24,6 +25,7 @@ from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
     from harness.checks.loss_facts import LossCall
+    from harness.frameworks.watch.keras_rows import Inside
     from harness.frameworks.watch.keras_terms import Terms
 
 _ROUNDING = 1e-6
@@ -146,6 +148,23 @@ class KerasBackend(Backend[Step]):
             found = self._matters_in_training(step, change)
         self._start.put()
         return found
+
+    def lost(self, step: Step, inside: Inside) -> tuple[Place | None, str] | None:
+        """Where the last trace of the input is lost on its way to the output, and in which operation."""
+        self._start.put()
+        _shake(self._model.trainable_variables, 0.1)
+        found = inside.lost(lambda: self._try(step.data), self.rows(step))
+        self._start.put()
+        return found
+
+    def mixing(self, step: Step, inside: Inside, facts: RowFacts) -> None:
+        """Find where rows are mixed."""
+        rows = self.rows(step)
+        plain, replaced = (_changed(step.data, functools.partial(_taken, rows=rows, order=order))
+                           for order in (list(range(rows)), neighbours.replaced(rows)))
+        self._start.put()
+        inside.mixing(lambda: self._try(plain), lambda: self._try(replaced), rows, facts)
+        self._start.put()
 
     def _matters_in_training(self, step: Step, change: Change | None = None) -> bool | None:
         """The same question as a training step asks it: a deep model may answer nothing by the statistics that its norms began with."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from harness.frameworks.watch import neighbours
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_replay import Replay
+from harness.frameworks.watch.keras_rows import Inside
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
 
@@ -56,6 +58,13 @@ class Probes(Rounds[Step]):
         """Where the graph between the loss and some weights is cut."""
         session, backend = self._watch.session, cast("KerasBackend", fits.backend)
         session.safely("the terms of a loss", backend.terms, steps, self._watch.terms)
+        inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
+        if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
+            session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
+        if self.facts.input_matters is False:
+            found = session.safely("the input's end", backend.lost, steps[0], inside)
+            self.facts.lost_in = found[1].lower() if found else ""
+            session.site("lost", site(found[0])) if found and found[0] else None
         unreached = self._watch.models.unreached()
         if unreached:
             self.facts.unreached_matter = session.safely("weights without a gradient", backend.matters, steps[0], unreached)

@@ -12,6 +12,7 @@ from harness.checks.probe_facts import RowFacts
 LEAST = 4
 _SUSPECT = 0.02
 _PADDED = 0.9
+_ALIKE = 1e-3
 
 Array = np.ndarray[Any, Any]
 
@@ -47,6 +48,23 @@ def spread(outputs: list[Array], rows: int) -> float | None:
     """How far the rows of the last output with a row for each lie apart."""
     chosen = [output for output in outputs if output.ndim and output.shape[0] == rows and output.dtype.kind == "f"]
     return float(chosen[-1].astype(np.float64).std(0).mean()) if chosen else None
+
+
+def alike(result: Array) -> bool:
+    """Whether all rows of a result are the same, but for rounding."""
+    return bool(np.allclose(result, result[:1], rtol=_ALIKE, atol=_ALIKE * (float(np.abs(result).max()) or 1.0)))
+
+
+def keeps(first: Array, second: Array, rows: int, kept: int) -> bool | None:
+    """Whether a kept row is the same in two results, in whatever axis the rows may lie; None where there is no such axis."""
+    axes = [axis for axis in range(first.ndim) if first.shape[axis] and first.shape[axis] % rows == 0]
+    for axis in axes:
+        width = first.shape[axis] // rows
+        for places in (range(kept * width, (kept + 1) * width), range(kept, first.shape[axis], rows)):
+            a, b = (np.take(found, list(places), axis) for found in (first, second))
+            if np.allclose(a, b, rtol=_ALIKE, atol=_ALIKE * (float(np.abs(first).max()) or 1.0)):
+                return True
+    return False if axes else None
 
 
 @dataclass(frozen=True)

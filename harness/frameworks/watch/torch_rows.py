@@ -19,7 +19,6 @@ Outputs = Callable[[Any], list[Any]]
 
 _LARGEST = 1 << 22
 _CALLS = 2000
-_ALIKE = 1e-3
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
@@ -76,7 +75,8 @@ def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts, built: Cal
     for first, second in zip(before, after, strict=False):
         if first.result.shape != second.result.shape:
             break
-        if _keeps(torch, first.result, second.result, rows, rows - 1) is False:
+        pair = _arrays([first.result, second.result])
+        if len(pair) == 2 and neighbours.keeps(pair[0], pair[1], rows, rows - 1) is False:
             found.site, found.module, found.batch_first = site(first.place), first.module, _batch_first(replay, first.module)
             if found.batch_first is False:
                 places = (built(module) for module in _around(replay, first.module))
@@ -99,13 +99,9 @@ def lost(torch: Any, replay: Replay, sites: Sites) -> tuple[Place | None, str] |
     calls = [call for call in _calls(torch, replay, sites, lambda tensor: tensor)
              if call.result.dim() and call.result.shape[0] == rows]
     calls = [call for call in calls if call.module] or calls  # a loss beyond them differs by what is wanted of each row
-    differ = [number for number, call in enumerate(calls) if not _alike(torch, call.result)]
+    differ = [number for number, call in enumerate(calls) if not all(map(neighbours.alike, _arrays([call.result])))]
     after = calls[differ[-1] + 1:] if differ else []
     return (next((call.place for call in after if call.place is not None), None), after[0].name) if after else None
-
-
-def _alike(torch: Any, result: Any) -> bool:
-    return bool(torch.allclose(result, result[:1].expand_as(result), rtol=_ALIKE, atol=_ALIKE * (float(result.abs().max()) or 1.0)))
 
 
 def _batch_first(replay: Replay, module: str) -> bool | None:
@@ -129,19 +125,6 @@ def _calls(torch: Any, replay: Replay, sites: Sites, change: Any) -> list[_Seen]
     with torch_inside.inside(torch, replay.modules, look), torch.no_grad():
         replay.run(change)
     return found
-
-
-def _keeps(torch: Any, first: Any, second: Any, rows: int, kept: int) -> bool | None:
-    """Whether a kept row is the same in two results, in whatever axis the rows may lie; None where there is no such axis."""
-    axes = [axis for axis in range(first.dim()) if first.shape[axis] and first.shape[axis] % rows == 0]
-    for axis in axes:
-        width = first.shape[axis] // rows
-        for places in (range(kept * width, (kept + 1) * width), range(kept, first.shape[axis], rows)):
-            chosen = torch.tensor(list(places), device=first.device)
-            a, b = first.index_select(axis, chosen), second.index_select(axis, chosen)
-            if torch.allclose(a, b, rtol=_ALIKE, atol=_ALIKE * (float(first.abs().max()) or 1.0)):
-                return True
-    return False if axes else None
 
 
 def by_token(torch: Any, replay: Replay, rows: int, length: int) -> bool:

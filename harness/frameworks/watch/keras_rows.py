@@ -1,0 +1,109 @@
+"""Rows of one batch inside a Keras model: where they become all alike, and where they are mixed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.probe_facts import RowFacts
+from harness.frameworks.watch import neighbours
+from harness.frameworks.watch.keras_trace import numpy_of, patched
+from harness.frameworks.watch.sites import Place, Sites, site
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_LARGEST = 1 << 22
+_CALLS = 2000
+
+Run = Callable[[], Any]
+
+
+@dataclass
+class _Seen:
+    """One operation inside a model: its result, its type (`Relu`), where the script asks for it, and in which layer."""
+
+    result: neighbours.Array
+    name: str
+    place: Place | None
+    layer: str
+
+
+class Inside:
+    """Looks at the operations of eager forward passes. `built`: where a layer was made."""
+
+    def __init__(self, keras: Any, sites: Sites, built: Callable[[Any], Place | None]) -> None:
+        self._keras = keras
+        self._sites = sites
+        self._built = built
+
+    def lost(self, run: Run, rows: int) -> tuple[Place | None, str] | None:
+        """Where the rows of a batch become all alike: the place of the operation after the last one whose rows still differ, and its type.
+
+        None where it is in none of them: the rows were alike before the first.
+        """
+        calls = [call for call in self._calls(run) if call.result.ndim and call.result.shape[0] == rows]
+        differ = [number for number, call in enumerate(calls) if not neighbours.alike(call.result)]
+        after = calls[differ[-1] + 1:] if differ else []
+        return (after[0].place, after[0].name) if after else None
+
+    def mixing(self, plain: Run, replaced: Run, rows: int, found: RowFacts) -> None:
+        """Note the first operation after which the row that was kept is not what it was, and the layer that it is in."""
+        for first, second in zip(self._calls(plain), self._calls(replaced), strict=False):
+            if first.result.shape != second.result.shape:
+                return
+            if neighbours.keeps(first.result, second.result, rows, rows - 1) is False:
+                found.site, found.module = site(first.place), first.layer
+                return
+
+    def _calls(self, run: Run) -> list[_Seen]:
+        from tensorflow.python.framework import op_callbacks
+
+        found: list[_Seen] = []
+        layers: list[Any] = []
+        frames: list[FrameType] = []
+
+        def enter(original: Any) -> Any:
+            def wrapped(layer: Any, *args: Any, **kwargs: Any) -> Any:
+                if layers and layers[-1] is layer:
+                    return original(layer, *args, **kwargs)  # of a model both patches see the call
+                layers.append(layer)
+                frames.append(sys._getframe())
+                try:
+                    return original(layer, *args, **kwargs)
+                finally:
+                    layers.pop()
+                    frames.pop()
+
+            return wrapped
+
+        def look(op_type: Any, _inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
+            del op_name
+            name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
+            if graph is not None or not layers or len(found) >= _CALLS or name == "ReadVariableOp":
+                return
+            value = next(iter(outputs), None)
+            if value is not None and value.dtype.is_floating and 0 < int(value.shape.num_elements() or 0) < _LARGEST:
+                found.append(_Seen(np.copy(numpy_of(value)), name, self._place(frames[0], layers),
+                                   f"{layers[-1].name}: {type(layers[-1]).__name__}"))
+
+        op_callbacks.add_op_callback(look)
+        try:
+            with patched(self._keras.layers.Layer, "__call__", enter), patched(self._keras.Model, "__call__", enter):
+                run()
+        finally:
+            op_callbacks.remove_op_callback(look)
+        return found
+
+    def _place(self, outermost: FrameType, layers: list[Any]) -> Place | None:
+        """The script's own line inside its model, else the one that made the layer, or what that is a part of."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame is not outermost:
+            if self._sites.is_own(frame.f_code.co_filename):
+                return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+            frame = frame.f_back
+        return next((place for layer in reversed(layers) if (place := self._built(layer)) is not None), None)
