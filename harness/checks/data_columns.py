@@ -330,4 +330,4 @@ class LabelName(Check):
                       "loop of "
                       "your own pass it on: `model(**batch, labels=labels)`.")
         return Finding(message=message, remedy=remedy, evidence=evidence,
-                       site=raised.made_by(seen, column) or raised.site_of(seen, error, loader))
+                       site=raised.made_by(seen, column) or raised.built_by(seen, column) or raised.site_of(seen, error, loader))

@@ -82,7 +82,8 @@ class AugmentationFacts(Facts):
 
 
 class LoaderFacts(Facts):
-    """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown.
+    """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown;
+    `replaces`: whether one pass may draw a row more than once.
 
     `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
     came, that have the same label, measured over `ordered_rows` rows. `columns`: of the dataset underneath;
@@ -97,6 +98,7 @@ class LoaderFacts(Facts):
     batches: int | None = None
     rows: int | None = None
     shuffled: bool | None = None
+    replaces: bool = False
     collator: str | None = None
     columns: list[str] = []
     dropped_columns: list[str] = []

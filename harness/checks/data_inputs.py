@@ -63,8 +63,10 @@ class UnreadableInputs(Check):
                                    "text.",
                            remedy="Load the tokenizer of the checkpoint that is trained, `AutoTokenizer.from_pretrained(checkpoint)`, in "
                                   "the case "
-                                  "(cased or uncased) and language of the text; a vocabulary of your own has to be built from this text.",
-                           site=site, evidence=rows or [f"unknown tokens by batch: {', '.join(f'{value:.2f}' for value in unknown[:5])}"])
+                                  "(cased or uncased) and language of the text; a vocabulary of your own has to be built from this text, "
+                                  "cut and normalised as the tokenizer does it.",
+                           site=reading.place(seen, "getitem", "vocabulary") or site,
+                           evidence=rows or [f"unknown tokens by batch: {', '.join(f'{value:.2f}' for value in unknown[:5])}"])
         cut = seen.cut_anew
         if cut is not None and data_labels.still_guessing(seen) is not None:
             return Finding(message=f"An array of shape {tuple(cut.before)} was cut into {tuple(cut.after)}, the same axes in another "

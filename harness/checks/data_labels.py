@@ -1,4 +1,4 @@
-"""What the labels say: constant, lopsided, or unrelated to the inputs."""
+"""What the labels say by themselves: constant or lopsided."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ from collections import Counter
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import pairing, raised, reading
+from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
-_CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
+CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
 # One label in a random sample of fewer rows than this may be the luck of a rare class.
 _SURE_ROWS = 500
-# Losses of which a guess costs the entropy of the labels; models of transformers compute theirs themselves.
-_PRICED = _CLASS_LOSSES | {"categorical", "model"}
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
 _BINARY = ("bce", "bce_with_logits")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
-# A schedule of one cycle begins at a 25th of its highest rate by default.
-_CYCLE = 30
 
 
 def counts_of(loader: LoaderFacts | None) -> dict[str, int]:
@@ -85,7 +80,7 @@ class ConstantLabels(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the label counts of the whole dataset, of many rows in random order, or of the tokens of several batches."""
-        calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES and call.target is not None]
+        calls = [call for call in seen.loss_calls if call.name in CLASS_LOSSES and call.target is not None]
         targets = [call.target for call in calls if call.target is not None]
         ignored = [call.ignore_index for call in calls if call.ignore_index is not None]
         enough = len(targets) >= 3 or any(math.prod(facts.shape) >= 256 for facts in targets)
@@ -197,7 +192,7 @@ class ImbalancedLabels(Check):
             return None
         if any(call.weighted for call in seen.loss_calls):
             return None  # the script knows, and has acted
-        metric = _last_metric(seen)
+        metric = last_metric(seen)
         if metric is None:
             raise NotJudged(f"{100 * share:.0f} % of the labels are {majority}, but what the model predicts was not seen")
         total, own = sum(metric.predicted_counts.values()), metric.predicted_counts.get(majority, 0)
@@ -227,165 +222,6 @@ class ImbalancedLabels(Check):
             site=loader.site or metric.site, evidence=evidence)
 
 
-def _last_metric(seen: Observation) -> MetricFacts | None:
+def last_metric(seen: Observation) -> MetricFacts | None:
+    """The last metric of which the predicted and the wanted classes are known."""
     return next((metric for metric in reversed(seen.evaluation.metrics) if metric.predicted_counts and metric.reference_counts), None)
-
-
-class UninformativeLabels(Check):
-    """The labels carry no information about the inputs.
-
-    Labels that were shuffled against their rows, or drawn at random, can be memorised and never learnt. A simple baseline on the same
-    rows then does as well with its labels shuffled. Sources: Zhang et al. 2017, "Understanding deep learning requires rethinking
-    generalization"; Ojala and Garriga 2010, "Permutation Tests for Studying Classifier Performance".
-    """
-
-    code: ClassVar[str] = "D106"
-    stage: ClassVar[Stage] = "data"
-    requires: ClassVar[tuple[str, ...]] = (
-        "D101", "D102", "D103", "D104", "D107", "D108", "B102", "F104", "F105", "L201", "L203", "L205", "L206", "L209", "L210", "L211",
-        "G301", "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405")
-
-    def check(self, seen: Observation) -> Finding | None:
-        """Judges where inputs and targets are seen to come apart; else only where a baseline, one batch and the training curve agree."""
-        mispaired = pairing.finding(seen) or pairing.unrelated(seen)
-        if mispaired is not None:
-            return mispaired
-        probes = seen.probes
-        rows, noise = self._noise(seen)
-        if probes.text_baseline is None or probes.text_baseline_shuffled is None or (
-                probes.text_baseline - probes.text_baseline_shuffled > 2 * math.sqrt(2) * noise):  # both of them vary
-            return None
-        counts = self._balanced(seen)
-        nothing = nothing_carries(seen)
-        if nothing is False:
-            return None
-        if _pairs(seen) and not nothing:
-            raise NotJudged("the rows are pairs, of which a bag of words cannot see the relation")
-        learns, chance = reading.script_learns(seen), self._at_chance(seen) or bool(nothing and self._others_at_chance(seen))
-        if learns and not chance:
-            return None
-        fitted = next((curve for curve in self._fits(seen) if reading.learned(curve)), None)
-        if fitted is None:
-            raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
-        if not (learns and chance) and not nothing and not _simple(seen):
-            raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
-        if not chance and not any(call.name in _PRICED for call in seen.loss_calls):
-            raise NotJudged("what a guess costs by this loss is not known")
-        # The script's own losses, mostly of rows that are new to it; a probe's repeat their rows, which can be memorised.
-        losses, floor = reading.finite(reading.observed_losses(seen)), entropy(counts)
-        end = statistics.fmean(losses[-max(1, len(losses) // 3):]) if losses else math.nan
-        if not chance and len(losses) < 40:
-            raise NotJudged("the baseline finds nothing, and the run is too short to tell whether the model does")
-        if not chance and end < 0.97 * floor:
-            return None
-        evidence = [
-            (f"baseline accuracy on {rows} rows: {probes.text_baseline:.3f}, with the labels shuffled {probes.text_baseline_shuffled:.3f} "
-            f"(noise {noise:.3f})"),
-            f"loss of the best answer that does not look at the inputs: {floor:.3f}; the script's own over its last steps: {end:.3f}",
-            f"one batch can be memorised: {reading.describe(fitted)}"]
-        if nothing and probes.carry is not None:
-            carry = probes.carry
-            evidence.append(f"{carry.rows} rows fitted in {carry.steps} steps: {100 * (carry.accuracy or 0):.0f} % of them right, and "
-                            f"{100 * (carry.held_accuracy or 0):.0f} % of {carry.held_rows} others, of which "
-                            f"{100 * carry.held_majority:.0f} % have the commonest label")
-        if chance:
-            evidence.append("the evaluation is no better than the share of the most frequent label")
-        loader = raised.train_loader(seen)
-        return Finding(
-            message=f"The labels tell nothing about the inputs: a simple baseline is right on {100 * probes.text_baseline:.0f} % of the "
-                    "rows, and on "
-                    f"{100 * probes.text_baseline_shuffled:.0f} % with the labels shuffled.",
-            remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
-                   "other: "
-                   "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
-            or raised.made_by(seen, *raised.LABELS)
-            or (loader.site if loader else None)
-            or reading.place(seen, "forward", "fit"),
-            evidence=evidence)
-
-    @staticmethod
-    def _fits(seen: Observation) -> list[CurveFacts]:
-        """Fits of one batch, at the rate of the first steps and, where a schedule raises it or many rows were learnt by heart, at higher
-        ones."""
-        own = seen.probes.overfit
-        if own is None:
-            return []
-        raised = (seen.optimizer is not None and seen.optimizer.scheduled) or nothing_carries(seen) is True
-        return [own, *(curve for curve in seen.probes.overfit_scaled if raised and 1 < curve.learning_rate / own.learning_rate <= _CYCLE)]
-
-    @staticmethod
-    def _noise(seen: Observation) -> tuple[int, float]:
-        """Rows that the baseline saw, and the standard error of its accuracy."""
-        probes = seen.probes
-        if probes.text_baseline is None or probes.text_baseline_shuffled is None:
-            raise NotJudged(probes.skipped.get("baseline", "no baseline was fitted on the rows"))
-        rows, share = probes.text_baseline_rows, probes.text_baseline_shuffled
-        if rows < 200:
-            raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
-        return rows, math.sqrt(max(share * (1 - share), 0.01) / rows)
-
-    @staticmethod
-    def _balanced(seen: Observation) -> dict[str, int]:
-        """The label counts, none of which outweighs the others by much: of rare labels an accuracy says little, memorised or not."""
-        counts = training_labels(seen)
-        if len(counts) < 2:
-            raise NotJudged("the labels of the training data were not counted")
-        share = max(counts.values()) / sum(counts.values())
-        if share > (0.65 if len(counts) == 2 else 1.5 / len(counts)):
-            raise NotJudged(f"one label has {100 * share:.0f} % of the rows, so that a baseline's accuracy says little")
-        return counts
-
-    @staticmethod
-    def _at_chance(seen: Observation) -> bool:
-        """Whether a finished training was no better than the majority share in its evaluation."""
-        metric = _last_metric(seen)
-        if metric is None or seen.stopped != "finished" or len(seen.steps) < 30:
-            return False
-        total = sum(metric.reference_counts.values())
-        accuracy = next((value for name, value in metric.values.items() if "accuracy" in name), None)
-        if accuracy is None or total < 100:
-            return False
-        share = max(metric.reference_counts.values()) / total
-        return accuracy <= share + 2 * math.sqrt(share * (1 - share) / total)
-
-    @staticmethod
-    def _others_at_chance(seen: Observation) -> bool:
-        """Whether the script's own model, too, knows nothing of the rows of the last evaluation."""
-        relation = seen.evaluation.relation
-        if relation is None or not relation.classes or relation.rows < 100 or seen.evaluation.in_training_mode:
-            return False
-        share = relation.majority
-        return relation.held <= share + 2 * math.sqrt(share * (1 - share) / relation.rows) and relation.answered <= pairing.ONE_ANSWER
-
-
-def nothing_carries(seen: Observation) -> bool | None:
-    """Whether a model that learns its rows by heart knows nothing of others (True), or something (False); None: not tried, or unclear."""
-    carry = seen.probes.carry
-    if carry is None or carry.accuracy is None or carry.held_accuracy is None or carry.held_loss is None:
-        return None
-    share = carry.held_majority
-    noise = math.sqrt(share * (1 - share) / carry.held_rows)
-    if carry.held_accuracy > share + 3 * noise:
-        return False
-    least = 0.12 if _simple(seen) else 0.25  # where a plain baseline is a fair judge as well, a part of them will do
-    by_heart = carry.accuracy > share + max(least, 4 * noise) and carry.held_loss > (carry.loss or 0.0)
-    return True if by_heart and carry.held_accuracy <= share + 2 * noise else None
-
-
-def _simple(seen: Observation) -> bool:
-    """Whether a plain baseline is a fair judge: tables of numbers, and text for a model that knows words already."""
-    mains = [batch.columns.get(batch.inputs_key or "") for batch in seen.batches]
-    tables = all(facts is not None and len(facts.shape) == 2 and "float" in facts.dtype for facts in mains)
-    return bool(mains) and (tables or (seen.model is not None and seen.model.pretrained is True))
-
-
-def _pairs(seen: Observation) -> bool:
-    """Whether a row is made of two texts."""
-    for batch in seen.batches:
-        kinds = batch.columns.get("token_type_ids")
-        if kinds is not None and kinds.maximum == 1:
-            return True
-        if any(text.count("[SEP]") >= 2 or text.count("</s>") >= 3 for text in batch.texts):
-            return True
-    return False

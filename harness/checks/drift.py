@@ -137,7 +137,7 @@ class RenamedArgument(Check):
         known = error.accepts or self._parameters(error, short)
         if not known:
             return None  # a function of the script's own, as far as can be told
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.6) or [one for one in known if one.startswith(f"{name}_")]
         meant = f"Write `{close[0]}=` in place of `{name}=`." if close else \
             f"Leave `{name}=` out. {short} takes: {', '.join(known[:20])}{' ...' if len(known) > 20 else ''}."
         return Finding(message=f"`{short}` takes no argument `{name}`{f'; the closest that it takes is `{close[0]}`' if close else ''}.",

@@ -250,6 +250,8 @@ class EvaluationInTrainingMode(Check):
             return None
         if facts.in_training_mode < 0.5 * facts.forwards:
             raise NotJudged("only some forwards without gradients ran in training mode: they may be meant")
+        if 2 * facts.sampled > facts.in_training_mode and not model.has_batch_norm:
+            raise NotJudged("the same rows were asked for again and again with dropout on: that draws samples of the model's answers")
         effect = ("batch normalisation uses and updates its running statistics" if model.has_batch_norm else "dropout removes units at "
                   "random")
         repeat = ["The same batch, evaluated twice, gave different outputs."] if seen.probes.repeat_differs else []

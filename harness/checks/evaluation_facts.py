@@ -100,15 +100,17 @@ class AlignmentFacts(Facts):
 
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
-    normalisation active. `training_in_eval_mode`: training forwards with the model in evaluation mode, after the first evaluation
-    or from the start. `updates`: what metric objects of Keras were given, once for each pair of shapes (a length left open is 0).
-    `scores`: raw outputs of a loss that applies the sigmoid itself, over all evaluation steps of Keras.
+    normalisation active; `sampled`: those of them that ask for the same rows three times in a row or more. `training_in_eval_mode`:
+    training forwards with the model in evaluation mode, after the first evaluation or from the start. `updates`: what metric objects of
+    Keras were given, once for each pair of shapes (a length left open is 0). `scores`: raw outputs of a loss that applies the sigmoid
+    itself, over all evaluation steps of Keras.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
     `alignment`: of answers to a language's tokens.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode."""
 
     forwards: int = 0
     in_training_mode: int = 0
+    sampled: int = 0
     with_gradients: int = 0
     training_in_eval_mode: int = 0
     training_forwards: int = 0

@@ -81,6 +81,8 @@ class VanishingGradients(Check):
             raise NotJudged("whether the model can learn was not probed, and the size of a gradient alone says nothing")
         if reading.script_learns(seen) or not all(reading.failed(own) for own, _ in pairs):
             return None
+        if seen.probes.overfit is not None and reading.learned(seen.probes.overfit):
+            raise NotJudged("one batch can be fitted, so that the gradient is enough to learn by")
         saturated = [f"{u.module} ({u.kind}): {u.dead_share:.0%} saturated" for u in (seen.model.units if seen.model else [])
                      if u.kind in {"sigmoid", "tanh"} and u.dead_share > 0.5]
         return Finding(

@@ -272,7 +272,7 @@ class LabelDtype(Check):
         inside = any("/transformers/models/" in path.replace("\\", "/") for path, _, _ in error.frames)
         made = [place for name in ("collator.labels", "getitem.labels", "getitem.targets", "getitem.last", "map.labels")
                 if (place := reading.place(seen, name)) is not None]
-        made += [place for place in [raised.made_by(seen, *raised.LABELS)] if place is not None]
+        made += [place for place in [raised.made_by(seen, *raised.LABELS) or raised.built_by(seen, *raised.LABELS)] if place is not None]
         got = re.search(r"\b(Int|Short|Byte|Bool|Float|Double|bool)\b", message)
         cast = [place for place in made if got is not None and re.search(_WRITTEN[got[1].lower()], place.source)]
         site = next(iter(cast or (made if inside else [])), None)

@@ -83,6 +83,16 @@ class ShiftFacts(Facts):
     by_token: bool = False
 
 
+class TwinFacts(Facts):
+    """Rows with the same main input as another row of the dataset. `agree`: such pairs with the same label; `chance`: any pairs. Both are
+    shares.
+    """
+
+    rows: int
+    agree: float
+    chance: float
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -99,7 +109,7 @@ class ProbeFacts(Facts):
     `unreached_matter`: the loss changes with the weights that took part and got no gradient; those of a branch that nobody reads do not.
     `frozen_head_matters`: the same of a last layer that is frozen.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
-    with labels shuffled, `text_baseline_rows`: rows that they were measured on.
+    with labels shuffled, `text_baseline_rows`: rows that they were measured on; `twins`: those of them with equal inputs.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
@@ -123,6 +133,7 @@ class ProbeFacts(Facts):
     text_baseline: float | None = None
     text_baseline_shuffled: float | None = None
     text_baseline_rows: int = 0
+    twins: TwinFacts | None = None
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None
     fits_batch_size: int | None = None

@@ -89,8 +89,13 @@ def train_loader(seen: Observation) -> LoaderFacts | None:
 
 
 def made_by(seen: Observation, *columns: str | None) -> Site | None:
-    """The script's own function that made the first of these columns that was made by one, else the line that made their dataset."""
-    return next((places[name] for places in (seen.made, seen.built) for name in columns if name in places), None)
+    """The script's own function that made the first of these columns that was made by one."""
+    return next((seen.made[name] for name in columns if name in seen.made), None)
+
+
+def built_by(seen: Observation, *columns: str | None) -> Site | None:
+    """The line that made the dataset which the first of these columns came with."""
+    return next((seen.built[name] for name in columns if name in seen.built), None)
 
 
 def last_batch(seen: Observation, error: ExceptionFacts | None = None) -> BatchFacts | None:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from harness.checks import reading
 from harness.checks.base import Result
-from harness.checks.data_labels import nothing_carries, still_guessing
+from harness.checks.data_labels import still_guessing
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
+from harness.checks.uninformative import nothing_carries
 
 # What leaves a loss where it began, without a word.
 _SILENT = ("S401", "S402", "D106")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from harness.checks.evaluation_facts import RelationFacts
-from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts
+from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts, TwinFacts
+from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch.carry import Portion, factor, measure
 from tests.checks.made import finding, judge, text_batch
 from tests.checks.test_data import uninformative
@@ -30,6 +31,23 @@ def test_pairs_can_be_judged_so_too() -> None:
     seen = unclear(BY_HEART)
     seen.batches = [text_batch(texts=["[CLS] a [SEP] b [SEP]"])]
     assert judge("D106", seen) == "found"
+
+
+@pytest.mark.parametrize(("rows", "agree", "state"), [(500, 0.34, "found"), (500, 0.5, "too simple"), (80, 0.34, "too simple"),
+                                                      (250, 0.34, "too simple")])
+def test_equal_inputs_whose_labels_differ(rows: int, agree: float, state: str) -> None:
+    seen = unclear(None)
+    assert "too simple" in judge("D106", seen)
+    seen.probes.twins = TwinFacts(rows=rows, agree=agree, chance=0.33)
+    assert state in judge("D106", seen)
+
+
+def test_rows_that_are_more_than_their_main_input_contradict_nobody() -> None:
+    seen = unclear(None)
+    seen.probes.twins = TwinFacts(rows=500, agree=0.34, chance=0.33)
+    for batch in seen.batches:
+        batch.columns["pixel_values"] = TensorFacts(shape=(4, 3), dtype="float32")
+    assert "too simple" in judge("D106", seen)
 
 
 @pytest.mark.parametrize(("name", "value"), [("accuracy", 0.5), ("held_accuracy", 0.5), ("held_accuracy", 0.41), ("held_loss", 0.3)])

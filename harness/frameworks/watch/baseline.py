@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Protocol
 
 import numpy as np
 
-from harness.checks.probe_facts import ProbeFacts
+from harness.checks.probe_facts import ProbeFacts, TwinFacts
 
 _FOLDS = 5
 _LEAST = 60
@@ -30,6 +31,7 @@ def measure(seen: Rows, facts: ProbeFacts) -> None:
     if len(labels) < _LEAST:
         facts.skipped["baseline"] = f"only {len(labels)} labelled rows were seen"
         return
+    facts.twins = _twins(rows, labels)
     if len(labels) > _MOST:
         chosen = np.sort(np.random.default_rng(1).permutation(len(labels))[:_MOST])
         rows, labels = [rows[number] for number in chosen], labels[chosen]
@@ -45,6 +47,19 @@ def measure(seen: Rows, facts: ProbeFacts) -> None:
     facts.text_baseline, *shuffled = np.max(found, axis=0).tolist()
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
+
+
+def _twins(rows: list[Any], labels: Any) -> TwinFacts | None:
+    groups: dict[Any, Counter[Any]] = {}
+    for row, label in zip(rows, labels.tolist(), strict=True):
+        groups.setdefault((row.tobytes(), row.shape), Counter())[label] += 1
+    shared = [counts for counts in groups.values() if counts.total() > 1]
+    if not shared:
+        return None
+    same = sum(count * (count - 1) for counts in shared for count in counts.values())
+    pairs = sum(counts.total() * (counts.total() - 1) for counts in shared)
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    return TwinFacts(rows=sum(counts.total() for counts in shared), agree=same / pairs, chance=float((shares**2).sum()))
 
 
 def _bags(rows: list[Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import linecache
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,15 +98,29 @@ def _refuser(error: BaseException, own: str) -> Any:
     if inner is None:
         return None
     everything = {**inner.f_globals, **inner.f_locals}
-    wanted = name[0] if name[-1] == "__init__" or len(name) == 1 else name[-2]
+    made = name[-1] in ("__init__", "__new__")
+    wanted = name[0] if made or len(name) == 1 else name[-2]
     target = everything.get(wanted)
+    if target is None and (made or len(name) == 1):
+        target = _dotted(linecache.getline(inner.f_code.co_filename, inner.f_lineno), wanted, everything)
     if target is None and len(name) == 1:
         target = next((value for value in everything.values() if getattr(value, "__name__", None) == wanted), None)
-    if target is not None and len(name) > 1 and name[-1] != "__init__":
+    if target is not None and len(name) > 1 and not made:
         target = getattr(target, name[-1], None)
     if target is None:
         target = next((found for value in list(everything.values()) if getattr(type(value), "__name__", "") == wanted
                        and (found := getattr(value, name[-1], None)) is not None), None)
+    return target
+
+
+def _dotted(source: str, wanted: str, known: dict[str, Any]) -> Any:
+    """What a line calls by a dotted name that ends so, `processors.RobertaProcessing(...)`; None where it calls nothing such."""
+    called = re.search(rf"\b((?:\w+\.)+){re.escape(wanted)}\(", source)
+    if called is None:
+        return None
+    target: Any = known.get(called[1].split(".")[0])
+    for part in [*called[1].rstrip(".").split(".")[1:], wanted]:
+        target = getattr(target, part, None) if isinstance(target, ModuleType) else None
     return target
 
 

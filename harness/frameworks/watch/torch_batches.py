@@ -16,6 +16,8 @@ from harness.frameworks.watch.sites import site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
+_TOKENIZERS = ("Tokenizer", "BertWordPieceTokenizer", "ByteLevelBPETokenizer", "BertTokenizer", "BertTokenizerFast",
+               "PreTrainedTokenizerFast")
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y", "target_values")
 IGNORED = -100
 _TEXTS = 4
@@ -174,6 +176,10 @@ def places(session: WatchSession, **functions: Any) -> None:
     padded = site(written.assigned("pad_token", session.script, session.sites))
     if padded is not None:
         session.site("pad_token", padded)
+    tokenizers = (written.built(kind, session.script, session.sites) for kind in _TOKENIZERS)
+    tokenizer = next((place for place in tokenizers if place is not None), None)
+    if tokenizer is not None:
+        session.site("vocabulary", site(tokenizer))
     for name, made in functions.items():
         code = _code_of(made)
         if code is not None and session.sites.is_own(code.co_filename):

@@ -31,8 +31,8 @@ Stack = tuple[Place, ...]
 class Loader:
     """A loader that is iterated, and those made anew at the same place once it is gone (`for batch in DataLoader(...)` in every epoch).
 
-    `ref`: weak, to the latest; `trains`: whether a loss went backward since the running iteration began; `labels` of the rows in the
-    order they came; `target`: the part of its batches that holds them, where it is not the one that is looked at first."""
+    `ref`: weak, to the latest; `begun`: iterations so far; `trains`: whether a loss went backward since the running one began; `labels` of
+    the rows in the order they came; `target`: the part of its batches that holds them, where it is not the one that is looked at first."""
 
     ref: Any
     dataset: Any
@@ -40,6 +40,7 @@ class Loader:
     stack: Stack
     role: str | None = None
     batches: int = 0
+    begun: int = 0
     trains: bool = False
     labels: list[Any] = field(default_factory=list)
     iterator: Any = None
@@ -116,6 +117,7 @@ class Data:
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.trains = False
+        known.begun += 1
         known.iterator = weakref.ref(iterator)
         self._watch.passes.begins(known)
 
@@ -283,15 +285,21 @@ class Data:
         if data is None or len(data) != len(labels) or data.ndim < 1:
             return
         mask = tensors.array(columns.get("attention_mask"))
+        first = self._in_first_pass()
         self._kept += data.nbytes
         for number, label in enumerate(labels):
             row = data[number]
             if mask is not None and mask.shape == data.shape:
                 row = row[mask[number] != 0]
             key = hash((row.tobytes(), row.shape))
-            if key not in self._known_rows:  # a row seen twice would be learnt from itself
+            if first or key not in self._known_rows:  # a row seen twice would be learnt from itself
                 self._known_rows.add(key)
                 self._rows.append((row.copy(), label))
+
+    def _in_first_pass(self) -> bool:
+        """Whether each row that was trained on is another row of the dataset, though their contents may be the same."""
+        loader = self.training_loader
+        return loader is not None and loader.begun == 1 and not loader.facts.replaces
 
     def keep_given(self, call: RootCall, target: Any) -> None:
         """Rows that a model was given where no loader made them, with the loss function's targets as labels."""

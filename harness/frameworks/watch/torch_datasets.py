@@ -17,7 +17,8 @@ def loader_facts(loader: Any) -> LoaderFacts:
     """Facts of a `DataLoader` that can be had without iterating it."""
     dataset = loader.dataset
     facts = LoaderFacts(kind=type(loader).__name__, dataset_kind=type(dataset).__name__, batch_size=_batch_size(loader),
-                        rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), collator=_name(loader.collate_fn))
+                        rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), replaces=_replaces(loader),
+                        collator=_name(loader.collate_fn))
     try:
         _describe_dataset(facts, dataset)
     except Exception:  # noqa: BLE001 - a user's dataset may refuse anything
@@ -82,6 +83,18 @@ def shuffled(loader: Any) -> bool | None:
             return None
         sampler = inner
     return None
+
+
+def _replaces(loader: Any) -> bool:
+    """Whether a sampler under a loader draws with replacement, or may do so."""
+    sampler: Any = _under(loader)
+    for _ in range(4):
+        if sampler is None:
+            return False
+        if getattr(sampler, "replacement", False) or not type(sampler).__module__.startswith(("torch.", "transformers.", "accelerate.")):
+            return True
+        sampler = _under(sampler)
+    return False
 
 
 def _describe_dataset(facts: LoaderFacts, dataset: Any) -> None:

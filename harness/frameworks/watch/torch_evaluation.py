@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
 from harness.frameworks.watch import tensors, torch_relations, trees
+from harness.frameworks.watch.samples import Samples
 from harness.frameworks.watch.sites import Place, kept, site
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Evaluations:
         self._evaluated_after_training = False
         self._ends_at: float | None = None
         self._trained: set[tuple[Any, ...]] = set()
+        self._samples = Samples()
         self._training_frames: set[Place] = set()
         self._first: Any = None  # model that was trained
         self._unstepped: dict[int, int] = {}  # by model: backward passes in evaluation mode since the last step
@@ -59,6 +61,7 @@ class Evaluations:
         """Forwards that a backward pass follows."""
         if self.over:
             return
+        self._samples.over()
         for call in calls:
             self._seen.training_forwards += 1
             asleep = not call.training and _asleep(call.module)
@@ -103,6 +106,7 @@ class Evaluations:
         if trains and switched is not None and switched[2] != "<module>" and switched[2] == getattr(self._seen.site, "function", None):
             watch.session.site("train_mode", site(switched))  # in the evaluation's own function, where the other mode was meant
         self._seen.in_training_mode += bool(trains and held_out)
+        self._seen.sampled += self._samples.asked(trees.leaves([call.args, call.kwargs], tensors.is_tensor)) if trains and held_out else 0
         self._training_mode = self._training_mode or trains
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
