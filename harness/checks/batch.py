@@ -6,7 +6,7 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import BatchFacts
 from harness.checks.model_facts import UnmaskedFacts
@@ -327,7 +327,8 @@ class ListsForTensors(Check):
                                    "(numbers and booleans, say), or its rows of different lengths.",
                            remedy="Give all columns one kind before they become an array: `frame.astype(\"float32\").values` (for "
                                   "`pandas.get_dummies`, `dtype=\"float32\"`); texts are encoded, rows padded first.",
-                           site=raised.site_of(seen, hit[0]), evidence=[raised.quote(hit[0])])
+                           site=sourcing.line(seen, "inputs", "converted") or raised.site_of(seen, hit[0]),
+                           evidence=[raised.quote(hit[0])])
         hit = raised.find(seen, _LISTS, stages=("setup", "data", "batch", "forward", "loss"))
         if hit is None or not self._of_a_batch(hit[0], hit[1]):
             if seen.exception is None and not seen.batches and not seen.steps:

@@ -81,6 +81,16 @@ class AugmentationFacts(Facts):
     example: tuple[int, str, str] | None = None
 
 
+class SourceFacts(Facts):
+    """A line that labels or inputs went through on their way to the loss. `kind`: made (computed there), converted (another type or shape),
+    taken (a part, or merely handed on), reordered (rows in another order since, `by` this index).
+    """
+
+    site: Site
+    kind: str
+    by: str = ""
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown;
     `replaces`: whether one pass may draw a row more than once.

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
@@ -115,7 +115,8 @@ class ConstantLabels(Check):
             message=f"All {rows} training labels that were seen are {label}: there is nothing to tell apart.",
             remedy="Look at the line that makes the labels (a comparison that is always true, a join that failed, a filter or split that "
                    "kept one class), and count them: `collections.Counter(dataset[\"label\"])`.",
-            site=raised.made_by(seen, loader.label_column, *raised.LABELS) or loader.site, evidence=[f"label counts: {shares(counts)}"]
+            site=raised.made_by(seen, loader.label_column, *raised.LABELS) or sourcing.line(seen, "labels", "made") or loader.site,
+            evidence=[f"label counts: {shares(counts)}"]
             + ([f"classes of the dataset: {', '.join(loader.label_names)}"] if loader.label_names else []))
 
 

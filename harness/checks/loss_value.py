@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.model_facts import BadBirth
 from harness.checks.observation import Observation
@@ -294,4 +294,5 @@ class NotANumber(Check):
                                "in, others come out." if birth.what != "input" else
                                f"{what}. It comes with the data: the input `{birth.name}`{rows} holds NaN or infinity at step "
                                f"{birth.step}.",
-                       remedy=remedies[birth.what], site=birth.site or site, evidence=curve)
+                       remedy=remedies[birth.what], evidence=curve,
+                       site=(made or sourcing.line(seen, "inputs", "made") if birth.what == "input" else None) or birth.site or site)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from harness.catalog.schema import Stage
-from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts, SourceFacts
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.loss_facts import DivergenceFacts, LossCall
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
@@ -33,7 +33,8 @@ class Observation(Facts):
     `sites`: the user's own lines by what happens there: loss, backward, step, zero_grad, optimizer, model, output (the last layer or
     activation), compile, fit, evaluation. `made`: the function of the script's that made a column with
     `Dataset.map`, or the line that added it, by the column's name; `built`: the line that made the dataset it came with; `hidden`: the
-    line that left one out; `cut`: columns that a map
+    line that left one out; `sources`: the lines that `labels` and `inputs` went through before they came to the loss, the latest first;
+    `cut`: columns that a map
     cut into another number of rows. `never_backward`: forward passes in training mode and with
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
@@ -84,6 +85,7 @@ class Observation(Facts):
     made: dict[str, Site] = {}
     built: dict[str, Site] = {}
     hidden: dict[str, Site] = {}
+    sources: dict[str, list[SourceFacts]] = {}
     cut: list[str] = []
     losses_by_hand: list[float] = []
     warnings: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import reading
+from harness.checks import reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts
 from harness.checks.observation import Observation
@@ -58,7 +58,7 @@ def unrelated(seen: Observation) -> Finding | None:
         message=f"What the model learns of its rows says nothing of others: {how}",
         remedy="Read some rows beside their labels. Most often one column was sorted, shuffled or filtered and the others were not: apply "
                "the same order to all of them, or keep them in one table until the batch is made.",
-        site=reading.place(seen, "getitem.targets", "getitem.labels", "loader", "fit"),
+        site=sourcing.apart(seen) or reading.place(seen, "getitem.targets", "getitem.labels", "loader", "fit"),
         evidence=[f"rows compared: {relation.trained_rows} that were trained on, {relation.rows} others"])
 
 

@@ -91,6 +91,12 @@ def first_line(text: str, limit: int = 160) -> str:
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
+def telling(message: str, marks: Iterable[str]) -> str:
+    """The first line of a message that one of these patterns is found in, else its first line."""
+    marks, lines = tuple(marks), [line.strip() for line in message.splitlines()]
+    return first_line(next((line for line in lines if any(re.search(mark, line) for mark in marks)), message))
+
+
 def place(seen: Observation, *names: str) -> Site | None:
     """The first known of the user's own lines under these names; `model` and `optimizer` also look at those records."""
     for name in names:

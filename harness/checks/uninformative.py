@@ -7,7 +7,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import data_labels, pairing, raised, reading
+from harness.checks import data_labels, pairing, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -88,7 +88,8 @@ class UninformativeLabels(Check):
             remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
+            site=sourcing.apart(seen)
+            or reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
             or raised.made_by(seen, *raised.LABELS)
             or (loader.site if loader else None)
             or reading.place(seen, "forward", "fit"),

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
+from harness.checks.label_values import LabelOutsideClasses
 from harness.checks.loss_output import LogitsIntoProbabilityLoss, OutputFitsLoss, ProbabilitiesIntoLogitsLoss
-from harness.checks.loss_targets import LabelDtype, LabelOutsideClasses, TargetShape
+from harness.checks.loss_targets import LabelDtype, TargetShape
 from harness.checks.loss_value import DrownedTerm, InitialLoss, NotANumber, SumInsteadOfMean
 from harness.checks.model_facts import BadBirth
 from harness.checks.probe_facts import ProbeFacts

@@ -26,7 +26,7 @@ from harness.checks.base import WALK, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import exceptions, imports, written
+from harness.frameworks.watch import exceptions, imports, sources, written
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
@@ -219,6 +219,7 @@ class WatchSession:
             reshaped = self.safely("where images are cut", written.reshaped, self.script)
             if reshaped is not None:
                 self.site("reshaped", site(reshaped))
+        seen.sources = self.safely("where labels and inputs come from", sources.of, seen) or {}
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
         return seen
 

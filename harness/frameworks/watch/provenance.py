@@ -1,0 +1,316 @@
+"""Where a script makes what it trains on: its text read backward, from where labels and inputs are used to where they come from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Scope = ast.Module | ast.FunctionDef | ast.Lambda
+# What is taken of a value, outermost first: "item" for one row of it, a number or a key for a part.
+Path = tuple[int | str, ...]
+
+_DEEP = 40
+_HANDS_ON = {"DataLoader", "tqdm", "iter", "list", "tuple", "cycle", "Subset", "to_device"}
+_CONVERTS = {"tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor", "Tensor", "array", "asarray", "constant", "Series",
+             "convert_to_tensor", "DataFrame"}
+_METHODS = {"long", "float", "int", "double", "bool", "astype", "numpy", "tolist", "to_numpy", "unsqueeze", "squeeze", "view", "reshape",
+            "type", "half", "flatten", "ravel"}
+_MOVES = {"to", "cuda", "cpu", "contiguous", "clone", "copy"}
+_DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
+_PARTS = ("item", "train", "test")
+_ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "filter", "with_format", "train_test_split", "cast_column",
+            "shuffle", "map", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna", "enumerate"}
+_REORDERS = {"permutation", "shuffle", "sample", "sort", "argsort", "sorted", "sort_values", "randperm", "roll", "flip", "reversed",
+             "flipud", "choice"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line that the value went through. `kind`: made (computed there), converted (another type or shape), taken (a part, or handed on),
+    reordered (its rows stand in another order since). `by`: the text of the index that reorders it, where it is one.
+    """
+
+    line: int
+    function: str
+    kind: str
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """What a name is bound to at a line: a part (`path`) of a value. `value`: None where its rows are reordered in place."""
+
+    line: int
+    value: ast.expr | None
+    path: Path
+
+
+class Text:
+    """The text of one script."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._functions: dict[str, ast.FunctionDef] = {}
+        self._classes: dict[str, ast.ClassDef] = {}
+        self._scope_of: dict[int, Scope] = {}
+        self._calls: list[ast.Call] = []
+        self._bound: dict[tuple[int, str], list[_Bound]] = {}
+        self._modules: set[str] = set()
+        self._steps: list[Step] = []
+        self._enter(tree, tree)
+
+    def calls(self, line: int) -> list[ast.Call]:
+        """The calls that stand on a line, or begin or end around it, the innermost last."""
+        found = [call for call in self._calls if call.lineno <= line <= (call.end_lineno or call.lineno)]
+        return sorted(found, key=lambda call: (call.lineno - (call.end_lineno or 0), -(call.end_col_offset or 0) + call.col_offset))
+
+    def steps(self, value: ast.expr, path: Path = ()) -> list[Step]:
+        """The lines that a part of a value went through, the latest first."""
+        self._steps = []
+        self._follow(value, self._scope_of.get(id(value), self._tree), value.lineno, path, 0)
+        return self._steps
+
+    def asked(self, value: ast.expr) -> ast.expr | None:
+        """What a model is given: `x` of `model(x)`, where a value is that or something of it."""
+        for _ in range(_DEEP):
+            if isinstance(value, ast.Call) and value.args:
+                return value.args[0]
+            if isinstance(value, ast.Name):
+                bound = self._binding(value.id, self._scope_of.get(id(value), self._tree), value.lineno)
+                if bound is None or bound.value is None:
+                    return None
+                value = bound.value
+            elif isinstance(value, ast.Call | ast.Attribute | ast.Subscript):
+                value = value.func if isinstance(value, ast.Call) else value.value
+            else:
+                return None
+        return None
+
+    # Reading
+
+    def _enter(self, node: ast.AST, scope: Scope) -> None:
+        for child in ast.iter_child_nodes(node):
+            self._scope_of[id(child)] = scope
+            if isinstance(child, ast.FunctionDef | ast.Lambda):
+                if isinstance(child, ast.FunctionDef):
+                    self._functions.setdefault(child.name, child)
+                self._enter(child, child)
+                continue
+            if isinstance(child, ast.ClassDef):
+                self._classes[child.name] = child
+            self._bind(child, scope)
+            self._enter(child, scope)
+
+    def _bind(self, node: ast.AST, scope: Scope) -> None:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._target(target, node.value, (), scope)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._target(node.target, node.value, (), scope)
+        elif isinstance(node, ast.For):
+            self._target(node.target, node.iter, ("item",), scope)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self._modules |= {(name.asname or name.name).split(".")[0] for name in node.names}
+        elif isinstance(node, ast.Call):
+            self._calls.append(node)
+            # random.shuffle(labels) moves them where they are
+            if _name(node.func) == "shuffle" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+                self._add(scope, node.args[0].id, _Bound(node.lineno, None, ()))
+
+    def _target(self, target: ast.expr, value: ast.expr, path: Path, scope: Scope) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            if isinstance(value, ast.Tuple | ast.List) and not path and len(value.elts) == len(target.elts):
+                for part, made in zip(target.elts, value.elts, strict=True):
+                    self._target(part, made, (), scope)
+                return
+            for number, part in enumerate(target.elts):
+                self._target(part, value, (*path, number), scope)
+            return
+        name = _key(target)
+        if name:
+            self._add(scope, name, _Bound(target.lineno, value, path))
+
+    def _add(self, scope: Scope, name: str, bound: _Bound) -> None:
+        self._bound.setdefault((id(scope), name), []).append(bound)
+
+    def _binding(self, name: str, scope: Scope, line: int) -> _Bound | None:
+        """What a name was bound to last before a line; in a loop that may stand behind it."""
+        known = sorted(self._bound.get((id(scope), name), []), key=lambda bound: bound.line)
+        return next((bound for bound in reversed(known) if bound.line < line), None)
+
+    # Following
+
+    def _note(self, node: ast.AST, scope: Scope, kind: str, by: str = "") -> None:
+        line = getattr(node, "lineno", 0)
+        function = scope.name if isinstance(scope, ast.FunctionDef) else "<module>"
+        step = Step(line, function, kind, by)
+        if line and not (self._steps and self._steps[-1] == step):
+            self._steps.append(step)
+
+    def _follow(self, value: ast.expr, scope: Scope, line: int, path: Path, deep: int) -> None:
+        if deep > _DEEP:
+            return
+        if isinstance(value, ast.Name):
+            self._name(value.id, scope, line, path, deep)
+        elif isinstance(value, ast.Tuple | ast.List) and path and isinstance(path[0], int) and path[0] < len(value.elts):
+            self._follow(value.elts[path[0]], scope, line, path[1:], deep + 1)
+        elif isinstance(value, ast.Dict) and path:
+            self._of_dict(value, scope, line, path, deep)
+        elif isinstance(value, ast.Call):
+            self._call(value, scope, line, path, deep)
+        elif isinstance(value, ast.Subscript):
+            self._subscript(value, scope, line, path, deep)
+        elif isinstance(value, ast.Attribute):
+            self._attribute(value, scope, line, path, deep)
+        elif isinstance(value, ast.BinOp | ast.Compare | ast.UnaryOp):
+            self._note(value, scope, "made")
+            inner = value.operand if isinstance(value, ast.UnaryOp) else value.left
+            self._follow(inner, scope, line, path, deep + 1)
+        elif isinstance(value, ast.ListComp | ast.GeneratorExp):
+            self._note(value, scope, "made")
+            self._follow(value.generators[0].iter, scope, line, (), deep + 1)
+        else:
+            self._note(value, scope, "made")
+
+    def _name(self, name: str, scope: Scope, line: int, path: Path, deep: int) -> None:
+        keyed = f"{name}[{path[0]!r}]" if path and isinstance(path[0], str) and path[0] != "item" else ""
+        bound = (self._binding(keyed, scope, line) if keyed else None) or self._binding(name, scope, line)
+        if bound is not None and bound.value is None:
+            self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "reordered", f"line {bound.line}"))
+            self._name(name, scope, bound.line, path, deep + 1)
+        elif bound is not None and bound.value is not None:
+            rest = path[1:] if keyed and self._binding(keyed, scope, line) is bound else path
+            if bound.path or isinstance(bound.value, ast.Name):
+                self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "taken"))
+            self._follow(bound.value, scope, bound.line, (*bound.path, *rest), deep + 1)
+        elif isinstance(scope, ast.FunctionDef):
+            self._argument(name, scope, path, deep)
+
+    def _argument(self, name: str, scope: ast.FunctionDef, path: Path, deep: int) -> None:
+        """A parameter: what the only call of the function gives; else a name of the module's."""
+        names = [argument.arg for argument in scope.args.args]
+        if name not in names:
+            self._name(name, self._tree, 1 << 30, path, deep + 1)
+            return
+        method = bool(names) and names[0] in ("self", "cls")
+        owner = next((cls.name for cls in self._classes.values() if scope in cls.body), "")
+        called = owner if scope.name == "__init__" else scope.name
+        calls = [call for call in self._calls if _name(call.func) == called]
+        if len(calls) != 1:
+            return
+        place = names.index(name) - method
+        given = next((word.value for word in calls[0].keywords if word.arg == name), None)
+        if given is None and 0 <= place < len(calls[0].args):
+            given = calls[0].args[place]
+        if given is not None and not isinstance(given, ast.Starred):
+            self._follow(given, self._scope_of.get(id(calls[0]), self._tree), calls[0].lineno, path, deep + 1)
+
+    def _of_dict(self, value: ast.Dict, scope: Scope, line: int, path: Path, deep: int) -> None:
+        for key, part in zip(value.keys, value.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == path[0]:
+                self._follow(part, scope, line, path[1:], deep + 1)
+                return
+
+    def _subscript(self, value: ast.Subscript, scope: Scope, line: int, path: Path, deep: int) -> None:
+        index = value.slice
+        if isinstance(index, ast.Constant) and isinstance(index.value, int | str):
+            self._follow(value.value, scope, line, (index.value, *path), deep + 1)
+            return
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        whole = all(isinstance(part, ast.Slice) and part.step is None for part in parts) or self._row(index, scope)
+        self._note(value, scope, "taken" if whole else "reordered", "" if whole else ast.unparse(index))
+        self._follow(value.value, scope, line, path, deep + 1)
+
+    def _row(self, index: ast.expr, scope: Scope) -> bool:
+        """Whether an index is a parameter of the function it stands in, as in `__getitem__`."""
+        arguments = scope.args.args if isinstance(scope, ast.FunctionDef) else []
+        return isinstance(index, ast.Name) and any(argument.arg == index.id for argument in arguments)
+
+    def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
+        if isinstance(value.value, ast.Name) and value.value.id == "self":
+            for key, known in self._bound.items():
+                if key[1] == f"self.{value.attr}":
+                    inner = next((function for function in self._functions_of(key[0])), None)
+                    bound = known[-1]
+                    if inner is not None and bound.value is not None:
+                        self._follow(bound.value, inner, bound.line, (*bound.path, *path), deep + 1)
+                    return
+            return
+        if value.attr in ("values", "T", "data"):
+            self._note(value, scope, "converted")
+            self._follow(value.value, scope, line, path, deep + 1)
+        else:
+            self._note(value, scope, "made")
+
+    def _functions_of(self, identity: int) -> Iterator[ast.FunctionDef]:
+        return (node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef) and id(node) == identity)
+
+    def _call(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
+        onward = self._onward(value, path)
+        if onward is None:
+            self._made(value, scope, line, path, deep)
+            return
+        inner, rest, kind = onward
+        if kind:
+            self._note(value, scope, kind, ast.unparse(value) if kind == "reordered" else "")
+        self._follow(inner, scope, line, rest, deep + 1)
+
+    def _onward(self, value: ast.Call, path: Path) -> tuple[ast.expr, Path, str] | None:
+        """What a call hands on: of which value, which part of that, and the kind of the step; None where it makes something new."""
+        name, first = _name(value.func), value.args[0] if value.args else None
+        rest = path[1:] if path and path[0] == "item" else path
+        base = value.func.value if isinstance(value.func, ast.Attribute) else None
+        base = None if isinstance(base, ast.Name) and base.id in self._modules else base
+        if base is not None and name in _METHODS | _MOVES | _ROWWISE:
+            return base, path, "converted" if name in _METHODS else ""
+        if base is not None and name in _REORDERS and first is None:
+            return base, rest, "reordered"
+        if first is None:
+            return None
+        if name in ("TensorDataset", "zip") and rest and isinstance(rest[0], int) and rest[0] < len(value.args):
+            return value.args[rest[0]], rest[1:], ""
+        if name == "train_test_split" and path and isinstance(path[0], int):
+            return value.args[min(path[0] // 2, len(value.args) - 1)], path[1:], ""
+        parts = {"enumerate": ("item", *rest[1:]), "random_split": path[1:], **dict.fromkeys(_HANDS_ON, path),
+                 **dict.fromkeys(_DATASETS, tuple(part for part in path if part not in _PARTS))}
+        if name in parts:
+            return first, parts[name], ""
+        kind = "converted" if name in _CONVERTS else "reordered" if name in _REORDERS else ""
+        return (first, rest, kind) if kind else None
+
+    def _made(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
+        """A call that makes something new: a function of the script's own is gone into, and a dataset's way to make a row."""
+        name = _name(value.func)
+        function, own = self._functions.get(name), self._classes.get(name)
+        rest = path[1:] if path and path[0] == "item" else ()
+        if own is not None and rest:
+            function = next((part for part in own.body if isinstance(part, ast.FunctionDef) and part.name == "__getitem__"), None)
+            path = rest
+        if function is None:
+            self._note(value, scope, "made")
+            given = value.args[:1] or ([value.func.value] if isinstance(value.func, ast.Attribute) else [])
+            for inner in given:
+                self._follow(inner, scope, line, (), deep + 1)
+            return
+        made = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+        if made:
+            self._follow(made[-1], function, made[-1].lineno + 1, path, deep + 1)
+
+
+def _name(function: Any) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def _key(target: ast.expr) -> str:
+    """The name that a target binds: `y`, `self.y`, `table[y]`."""
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+        return f"self.{target.attr}"
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and isinstance(target.slice, ast.Constant):
+        return f"{target.value.id}[{target.slice.value!r}]"
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        return target.value.id  # some of its columns or rows
+    return ""

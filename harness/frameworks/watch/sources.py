@@ -1,0 +1,68 @@
+"""The lines that labels and inputs went through before they came to the loss, for what was seen of a script."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+
+from harness.checks.data_facts import SourceFacts
+from harness.checks.observation import Observation
+from harness.checks.raised import LABELS
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch.provenance import Path, Text
+from harness.frameworks.watch.sites import site
+
+_MOST = 20
+_INPUTS = ("input_ids", "pixel_values", "input_values", "x")
+Start = tuple[ast.expr, Path]
+
+
+def of(seen: Observation) -> dict[str, list[SourceFacts]]:
+    """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read."""
+    starts = (seen.sites.get("loss") or next((call.site for call in seen.loss_calls if call.site), None), seen.sites.get("fit"),
+              seen.sites.get("trainer"))
+    for start in starts:
+        found = _from(start) if start is not None and start.cell is None else {}
+        if found:
+            return found
+    return {}
+
+
+def _from(start: Site) -> dict[str, list[SourceFacts]]:
+    try:
+        text = Text(ast.parse("".join(linecache.getlines(start.file))))
+    except SyntaxError:
+        return {}
+    for call in text.calls(start.line):
+        read = {name: max((_read(text, start, value, path) for value, path in choices), key=len)
+                for name, choices in _parts(text, call).items()}
+        if read.get("labels"):
+            return {name: steps for name, steps in read.items() if steps}
+    return {}
+
+
+def _read(text: Text, start: Site, value: ast.expr, path: Path) -> list[SourceFacts]:
+    found = [(step, site((start.file, step.line, step.function))) for step in text.steps(value, path)[:_MOST]]
+    return [SourceFacts(site=place, kind=step.kind, by=step.by) for step, place in found if place is not None]
+
+
+def _parts(text: Text, call: ast.Call) -> dict[str, list[Start]]:
+    """What a call is given as labels and as inputs: a loss, a model that computes its own, a `fit`, a Trainer."""
+    words = {word.arg: word.value for word in call.keywords if word.arg}
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if "train_dataset" in words:
+        given = words["train_dataset"]
+        return {"labels": [(given, ("item", key)) for key in LABELS], "inputs": [(given, ("item", key)) for key in _INPUTS]}
+    if name == "fit":
+        x, y = words.get("x", next(iter(call.args), None)), words.get("y", call.args[1] if len(call.args) > 1 else None)
+        if x is None:
+            return {}
+        whole: Path = ()
+        return {"labels": [(y, whole) if y is not None else (x, ("item", 1))], "inputs": [(x, whole if y is not None else ("item", 0))]}
+    labels = next((words[key] for key in LABELS if key in words), None)
+    if labels is None and len(call.args) == 2:
+        labels = call.args[1]
+    first = next(iter(call.args), None)
+    inputs = text.asked(first) if first is not None else None
+    return {name: [(value, ())] for name, value in (("labels", labels), ("inputs", inputs)) if value is not None}
+
