@@ -17,11 +17,12 @@ _CONVERTS = {"tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor", "
              "convert_to_tensor", "DataFrame"}
 _METHODS = {"long", "float", "int", "double", "bool", "astype", "numpy", "tolist", "to_numpy", "unsqueeze", "squeeze", "view", "reshape",
             "type", "half", "flatten", "ravel"}
+_COMPUTES = {"map", "apply", "fillna", "replace"}
 _MOVES = {"to", "cuda", "cpu", "contiguous", "clone", "copy"}
 _DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
 _PARTS = ("item", "train", "test")
 _ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "filter", "with_format", "train_test_split", "cast_column",
-            "shuffle", "map", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna", "enumerate"}
+            "shuffle", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna", "enumerate"}
 _REORDERS = {"permutation", "shuffle", "sample", "sort", "argsort", "sorted", "sort_values", "randperm", "roll", "flip", "reversed",
              "flipud", "choice"}
 
@@ -171,7 +172,7 @@ class Text:
         elif isinstance(value, ast.ListComp | ast.GeneratorExp):
             self._note(value, scope, "made")
             self._follow(value.generators[0].iter, scope, line, (), deep + 1)
-        else:
+        elif not isinstance(value, ast.Starred):
             self._note(value, scope, "made")
 
     def _name(self, name: str, scope: Scope, line: int, path: Path, deep: int) -> None:
@@ -263,8 +264,8 @@ class Text:
         rest = path[1:] if path and path[0] == "item" else path
         base = value.func.value if isinstance(value.func, ast.Attribute) else None
         base = None if isinstance(base, ast.Name) and base.id in self._modules else base
-        if base is not None and name in _METHODS | _MOVES | _ROWWISE:
-            return base, path, "converted" if name in _METHODS else ""
+        if base is not None and name in _METHODS | _MOVES | _ROWWISE | _COMPUTES:
+            return base, path, "converted" if name in _METHODS else "made" if name in _COMPUTES else ""
         if base is not None and name in _REORDERS and first is None:
             return base, rest, "reordered"
         if first is None:

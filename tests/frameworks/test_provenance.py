@@ -1,0 +1,151 @@
+"""Where labels and inputs come from, read off a script's text."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from harness.checks import sourcing
+from harness.checks.data_facts import SourceFacts
+from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import sources
+from harness.frameworks.watch.provenance import Text
+
+ARRAYS = """
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, TensorDataset, random_split
+
+def load(n):
+    x = np.random.rand(n, 3)
+    stars = np.clip(x.sum(1), 1, 5)
+    return x, stars
+
+x, stars = load(100)
+y = torch.tensor(stars)
+train, test = random_split(TensorDataset(torch.from_numpy(x), y), [80, 20])
+loader = DataLoader(train, batch_size=8)
+for number, (xb, yb) in enumerate(loader):
+    xb, yb = xb.to("cpu"), yb.to("cpu")
+    out = model(xb)
+    loss = criterion(out, yb)
+"""
+MOVED = """
+import numpy as np
+labels = np.arange(100) % 4
+rows = make(labels)
+rows = rows[np.random.permutation(len(rows))]
+chosen = np.random.permutation(100)
+x, y = rows[chosen], labels[chosen]
+model.fit(x, y)
+"""
+FRAME = """
+import pandas as pd
+from datasets import Dataset
+frame = pd.read_csv("rows.csv")
+frame["label"] = frame["kind"].map({"a": 0})
+texts = frame["text"].sample(frac=1.0).tolist()
+encoded = tokenizer(texts, padding=True)
+data = Dataset.from_dict({"input_ids": encoded["input_ids"], "labels": list(frame["label"])})
+parts = data.train_test_split(0.2)
+trainer = Trainer(model=model, train_dataset=parts["train"])
+"""
+OWN = """
+import torch
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, values, marks):
+        self.values = torch.tensor(values)
+        self.marks = torch.tensor(marks) + 1
+    def __getitem__(self, number):
+        return self.values[number], self.marks[number]
+given, marks = read(), [1, 2, 3]
+loader = torch.utils.data.DataLoader(Rows(given, marks))
+def step(batch):
+    a, b = batch
+    return loss_fn(model(a), b)
+for batch in loader:
+    step(batch)
+"""
+PLACE = """
+import random
+def labels_of(n):
+    found = [k % 3 for k in range(n)]
+    random.shuffle(found)
+    return found
+table = {}
+table["y"] = labels_of(20)
+table["x"] = [float(k) for k in range(20)]
+x_train, x_test, y_train, y_test = train_test_split(table["x"], table["y"])
+model.fit(x=x_train[:8], y=y_train[:8], epochs=2)
+"""
+
+
+def chains(tmp_path: Path, text: str, name: str, part: str) -> dict[str, list[SourceFacts]]:
+    script = tmp_path / f"train_{len(list(tmp_path.iterdir()))}.py"
+    script.write_text(text)
+    line = next(number for number, source in enumerate(text.splitlines(), 1) if part in source)
+    return sources.of(Observation(sites={name: Site(file=str(script), line=line)}))
+
+
+def told(found: list[SourceFacts], *, taken: bool = False) -> list[tuple[str, str]]:
+    return [(step.kind, step.site.source) for step in found if taken or step.kind != "taken"]
+
+
+def test_through_loaders_splits_and_functions(tmp_path: Path) -> None:
+    found = chains(tmp_path, ARRAYS, "loss", "criterion(")
+    assert told(found["labels"])[:2] == [("converted", "y = torch.tensor(stars)"), ("made", "stars = np.clip(x.sum(1), 1, 5)")]
+    assert told(found["inputs"])[0][0] == "converted"
+    assert told(found["inputs"])[1] == ("made", "x = np.random.rand(n, 3)")
+
+
+def test_an_order_that_only_one_of_them_is_put_into(tmp_path: Path) -> None:
+    found = chains(tmp_path, MOVED, "fit", "fit(")
+    place = sourcing.apart(Observation(sources=found))
+    assert place is not None
+    assert place.source == "rows = rows[np.random.permutation(len(rows))]"
+    together = chains(tmp_path, MOVED.replace("rows = rows[np.random.permutation(len(rows))]", ""), "fit", "fit(")
+    assert [step.by for step in together["labels"] if step.kind == "reordered"] == ["chosen"]
+    assert sourcing.apart(Observation(sources=together)) is None
+
+
+def test_columns_of_a_frame_in_a_dataset(tmp_path: Path) -> None:
+    found = chains(tmp_path, FRAME, "trainer", "Trainer(")
+    assert told(found["labels"])[0][1].startswith('frame["label"]')
+    place = sourcing.apart(Observation(sources=found))
+    assert place is not None
+    assert place.source.startswith("texts =")
+
+
+def test_rows_of_a_dataset_of_one_s_own_and_a_step_in_a_function(tmp_path: Path) -> None:
+    found = chains(tmp_path, OWN, "loss", "loss_fn(")
+    assert told(found["labels"])[0] == ("made", "self.marks = torch.tensor(marks) + 1")
+    assert told(found["inputs"])[0] == ("converted", "self.values = torch.tensor(values)")
+    assert found["labels"][0].site.line == OWN.splitlines().index("    a, b = batch") + 1
+
+
+def test_rows_that_are_moved_where_they_are(tmp_path: Path) -> None:
+    found = chains(tmp_path, PLACE, "fit", "fit(")
+    assert ("reordered", "random.shuffle(found)") in told(found["labels"])
+    assert "reordered" not in {step.kind for step in found["inputs"]}
+
+
+def test_what_cannot_be_told_is_left_out(tmp_path: Path) -> None:
+    assert chains(tmp_path, "model.fit(*given)\n", "fit", "fit(") == {}
+    assert chains(tmp_path, "step()\n", "loss", "step(") == {}
+    assert sources.of(Observation()) == {}
+    in_notebook = Observation(sites={"fit": Site(file="book.ipynb", line=1, cell=2)})
+    assert sources.of(in_notebook) == {}
+
+
+@pytest.mark.parametrize("text", ["def f(a):\n    return f(a)\nx = f(x)\nmodel.fit(x, f(x))\n", "y = y\nfor y in y:\n    loss_fn(y, y)\n",
+                                  "a = b\nb = a\nloss_fn(a, b)\n", "x[0], *rest = x\nmodel.fit(rest, x)\n",
+                                  "loss_fn(lambda v: v, (yield))\n"])
+def test_circles_end(text: str) -> None:
+    tree = ast.parse(text)
+    read = Text(tree)
+    for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
+        for value in call.args:
+            assert len(read.steps(value)) < 200
