@@ -272,6 +272,8 @@ class Text:
             return None
         if name in ("TensorDataset", "zip") and rest and isinstance(rest[0], int) and rest[0] < len(value.args):
             return value.args[rest[0]], rest[1:], ""
+        if name == "prepare" and path and isinstance(path[0], int) and path[0] < len(value.args):
+            return value.args[path[0]], path[1:], ""
         if name == "train_test_split" and path and isinstance(path[0], int):
             return value.args[min(path[0] // 2, len(value.args) - 1)], path[1:], ""
         parts = {"enumerate": ("item", *rest[1:]), "random_split": path[1:], **dict.fromkeys(_HANDS_ON, path),

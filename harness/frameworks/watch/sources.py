@@ -59,6 +59,9 @@ def _parts(text: Text, call: ast.Call) -> dict[str, list[Start]]:
             return {}
         whole: Path = ()
         return {"labels": [(y, whole) if y is not None else (x, ("item", 1))], "inputs": [(x, whole if y is not None else ("item", 0))]}
+    together = next((word.value for word in call.keywords if word.arg is None), None)
+    if together is not None:
+        return {"labels": [(together, (key,)) for key in LABELS], "inputs": [(together, (key,)) for key in _INPUTS]}
     labels = next((words[key] for key in LABELS if key in words), None)
     if labels is None and len(call.args) == 2:
         labels = call.args[1]
