@@ -81,6 +81,20 @@ table["x"] = [float(k) for k in range(20)]
 x_train, x_test, y_train, y_test = train_test_split(table["x"], table["y"])
 model.fit(x=x_train[:8], y=y_train[:8], epochs=2)
 """
+PICKED = """
+import random
+from datasets import Dataset
+texts, marks = read(), [0, 1] * 50
+random.shuffle(texts)
+def build(rows, ys):
+    return Dataset.from_dict({"input_ids": [[ids[w] for w in row] for row in rows], "label": ys})
+order = list(range(100))
+random.shuffle(order)
+texts = [texts[k] for k in order]
+marks = [marks[k] for k in order]
+train, test = build(texts[:80], marks[:80]), build(texts[80:], marks[80:])
+trainer = Trainer(model=model, train_dataset=train, eval_dataset=test)
+"""
 
 
 def chains(tmp_path: Path, text: str, name: str, part: str) -> dict[str, list[SourceFacts]]:
@@ -130,6 +144,14 @@ def test_rows_that_are_moved_where_they_are(tmp_path: Path) -> None:
     found = chains(tmp_path, PLACE, "fit", "fit(")
     assert ("reordered", "random.shuffle(found)") in told(found["labels"])
     assert "reordered" not in {step.kind for step in found["inputs"]}
+
+
+def test_the_call_that_was_come_from_and_an_order_of_both(tmp_path: Path) -> None:
+    found = chains(tmp_path, PICKED, "trainer", "Trainer(")
+    assert [step.by for step in found["labels"] if step.kind == "reordered"] == ["order"]
+    place = sourcing.apart(Observation(sources=found))
+    assert place is not None
+    assert place.source == "random.shuffle(texts)"
 
 
 def test_what_cannot_be_told_is_left_out(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ class Text:
         self._calls: list[ast.Call] = []
         self._bound: dict[tuple[int, str], list[_Bound]] = {}
         self._modules: set[str] = set()
+        self._entered: dict[int, ast.Call] = {}
         self._steps: list[Step] = []
         self._enter(tree, tree)
 
@@ -69,7 +70,7 @@ class Text:
 
     def steps(self, value: ast.expr, path: Path = ()) -> list[Step]:
         """The lines that a part of a value went through, the latest first."""
-        self._steps = []
+        self._steps, self._entered = [], {}
         self._follow(value, self._scope_of.get(id(value), self._tree), value.lineno, path, 0)
         return self._steps
 
@@ -170,8 +171,7 @@ class Text:
             inner = value.operand if isinstance(value, ast.UnaryOp) else value.left
             self._follow(inner, scope, line, path, deep + 1)
         elif isinstance(value, ast.ListComp | ast.GeneratorExp):
-            self._note(value, scope, "made")
-            self._follow(value.generators[0].iter, scope, line, (), deep + 1)
+            self._comprehension(value, scope, line, deep)
         elif not isinstance(value, ast.Starred):
             self._note(value, scope, "made")
 
@@ -190,7 +190,7 @@ class Text:
             self._argument(name, scope, path, deep)
 
     def _argument(self, name: str, scope: ast.FunctionDef, path: Path, deep: int) -> None:
-        """A parameter: what the only call of the function gives; else a name of the module's."""
+        """A parameter: what the call gives that it was come from, or the only one there is; else a name of the module's."""
         names = [argument.arg for argument in scope.args.args]
         if name not in names:
             self._name(name, self._tree, 1 << 30, path, deep + 1)
@@ -198,7 +198,8 @@ class Text:
         method = bool(names) and names[0] in ("self", "cls")
         owner = next((cls.name for cls in self._classes.values() if scope in cls.body), "")
         called = owner if scope.name == "__init__" else scope.name
-        calls = [call for call in self._calls if _name(call.func) == called]
+        entered = self._entered.get(id(scope))
+        calls = [entered] if entered is not None else [call for call in self._calls if _name(call.func) == called]
         if len(calls) != 1:
             return
         place = names.index(name) - method
@@ -228,6 +229,14 @@ class Text:
         """Whether an index is a parameter of the function it stands in, as in `__getitem__`."""
         arguments = scope.args.args if isinstance(scope, ast.FunctionDef) else []
         return isinstance(index, ast.Name) and any(argument.arg == index.id for argument in arguments)
+
+    def _comprehension(self, value: ast.ListComp | ast.GeneratorExp, scope: Scope, line: int, deep: int) -> None:
+        """What is made of each part of something, or of the parts that an order picks: `[labels[k] for k in order]`."""
+        loop = value.generators[0]
+        picked = [part for part in ast.walk(value.elt) if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name)
+                  and isinstance(loop.target, ast.Name) and part.slice.id == loop.target.id]
+        self._note(value, scope, "reordered" if picked else "made", ast.unparse(loop.iter) if picked else "")
+        self._follow(picked[0].value if picked else loop.iter, scope, line, (), deep + 1)
 
     def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
         if isinstance(value.value, ast.Name) and value.value.id == "self":
@@ -298,6 +307,8 @@ class Text:
                 self._follow(inner, scope, line, (), deep + 1)
             return
         made = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+        for part in (function, *(own.body if own is not None else ())):
+            self._entered[id(part)] = value
         if made:
             self._follow(made[-1], function, made[-1].lineno + 1, path, deep + 1)
 
