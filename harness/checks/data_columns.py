@@ -330,4 +330,5 @@ class LabelName(Check):
                       "loop of "
                       "your own pass it on: `model(**batch, labels=labels)`.")
         return Finding(message=message, remedy=remedy, evidence=evidence,
-                       site=raised.made_by(seen, column) or raised.built_by(seen, column) or raised.site_of(seen, error, loader))
+                       site=raised.made_by(seen, column) or raised.built_by(seen, column)
+                       or (reading.place(seen, "getitem.last") if "trainer" in seen.sites else None) or raised.site_of(seen, error, loader))

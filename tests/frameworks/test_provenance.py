@@ -95,6 +95,23 @@ marks = [marks[k] for k in order]
 train, test = build(texts[:80], marks[:80]), build(texts[80:], marks[80:])
 trainer = Trainer(model=model, train_dataset=train, eval_dataset=test)
 """
+SORTED = """
+import torch
+def prepare(table):
+    target = table.pop("y").to_numpy()
+    table = table.sort_values("day").reset_index(drop=True)
+    return table.to_numpy(), target.astype("float32")
+def halves(x, y):
+    return (x[:8], y[:8]), (x[8:], y[8:])
+def train(model, loader):
+    model.train()
+    for xb, yb in loader:
+        out = model(xb).squeeze(1)
+        loss_fn(out, yb)
+x, y = prepare(read())
+(x_train, y_train), rest = halves(x, y)
+train(net, DataLoader(TensorDataset(torch.from_numpy(x_train), torch.from_numpy(y_train))))
+"""
 
 
 def chains(tmp_path: Path, text: str, name: str, part: str) -> dict[str, list[SourceFacts]]:
@@ -152,6 +169,14 @@ def test_the_call_that_was_come_from_and_an_order_of_both(tmp_path: Path) -> Non
     place = sourcing.apart(Observation(sources=found))
     assert place is not None
     assert place.source == "random.shuffle(texts)"
+
+
+def test_functions_of_functions_and_methods_of_their_name(tmp_path: Path) -> None:
+    found = chains(tmp_path, SORTED, "loss", "loss_fn(")
+    place = sourcing.apart(Observation(sources=found))
+    assert place is not None
+    assert place.source.startswith("table = table.sort_values")
+    assert told(found["labels"])[-1] == ("made", 'target = table.pop("y").to_numpy()')
 
 
 def test_what_cannot_be_told_is_left_out(tmp_path: Path) -> None:

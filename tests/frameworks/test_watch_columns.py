@@ -198,14 +198,14 @@ def test_a_method_that_the_script_itself_calls_wrongly_is_no_override(tmp_path: 
 
 
 def test_truth_values_in_a_loss(tmp_path: Path) -> None:
-    assert found(watch(tmp_path, BOOL), "L202")[0] == line_of(BOOL, "BCEWithLogitsLoss")
+    assert found(watch(tmp_path, BOOL), "L202")[0] == line_of(BOOL, "x, y =")
 
 
 def test_a_position_table_that_the_script_itself_makes(tmp_path: Path) -> None:
     assert found(watch(tmp_path, LONG), "F101")[0] == line_of(LONG, "max_position_embeddings")
 
 
-@pytest.mark.parametrize(("cast", "part"), [(".int()", "y[k].int()"), ("", "F.cross_entropy")])
+@pytest.mark.parametrize(("cast", "part"), [(".int()", "y[k].int()"), ("", "x, y =")])
 def test_labels_are_mended_where_they_are_cast(tmp_path: Path, cast: str, part: str) -> None:
     made = f"torch.randint(0, 2, (32,){'' if cast else ', dtype=torch.int32'})"
     text = CAST.replace("CAST", cast).replace("MADE", made)
@@ -232,3 +232,10 @@ def test_of_two_columns_of_numbers_none_is_called_the_labels(tmp_path: Path) -> 
 def test_labels_are_mended_where_a_dataset_of_one_s_own_makes_them(tmp_path: Path, returned: str, part: str) -> None:
     text = KEPT.replace("RETURN", returned)
     assert found(watch(tmp_path, text), "L202")[0] == line_of(text, part)
+
+
+def test_labels_of_another_name_in_a_dataset_of_one_s_own(tmp_path: Path) -> None:
+    text = KEPT.replace("def forward(self, x, labels):", "def forward(self, x, labels=None):") \
+        .replace('{"loss": F.binary', '{"logits": logits} if labels is None else {"loss": F.binary') \
+        .replace("RETURN", 'return {"x": self.x[k], "kind": self.y[k]}')
+    assert found(watch(tmp_path, text), "D102")[0] == line_of(text, '"kind"')

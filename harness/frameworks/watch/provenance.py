@@ -77,9 +77,12 @@ class Text:
     def asked(self, value: ast.expr) -> ast.expr | None:
         """What a model is given: `x` of `model(x)`, where a value is that or something of it."""
         for _ in range(_DEEP):
-            if isinstance(value, ast.Call) and value.args:
+            method = value.func if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
+            if method is not None and (isinstance(method.value, ast.Call | ast.Subscript) or method.attr in _METHODS | _MOVES):
+                value = method.value
+            elif isinstance(value, ast.Call) and value.args:
                 return value.args[0]
-            if isinstance(value, ast.Name):
+            elif isinstance(value, ast.Name):
                 bound = self._binding(value.id, self._scope_of.get(id(value), self._tree), value.lineno)
                 if bound is None or bound.value is None:
                     return None
@@ -199,7 +202,8 @@ class Text:
         owner = next((cls.name for cls in self._classes.values() if scope in cls.body), "")
         called = owner if scope.name == "__init__" else scope.name
         entered = self._entered.get(id(scope))
-        calls = [entered] if entered is not None else [call for call in self._calls if _name(call.func) == called]
+        calls = [entered] if entered is not None else [
+            call for call in self._calls if _name(call.func) == called and (method or isinstance(call.func, ast.Name))]
         if len(calls) != 1:
             return
         place = names.index(name) - method
@@ -248,8 +252,9 @@ class Text:
                         self._follow(bound.value, inner, bound.line, (*bound.path, *path), deep + 1)
                     return
             return
-        if value.attr in ("values", "T", "data"):
-            self._note(value, scope, "converted")
+        if value.attr in ("values", "T", "data", "loc", "iloc"):
+            if value.attr not in ("loc", "iloc"):
+                self._note(value, scope, "converted")
             self._follow(value.value, scope, line, path, deep + 1)
         else:
             self._note(value, scope, "made")
@@ -273,6 +278,8 @@ class Text:
         rest = path[1:] if path and path[0] == "item" else path
         base = value.func.value if isinstance(value.func, ast.Attribute) else None
         base = None if isinstance(base, ast.Name) and base.id in self._modules else base
+        if base is None and (name in self._functions or name in self._classes):
+            return None
         if base is not None and name in _METHODS | _MOVES | _ROWWISE | _COMPUTES:
             return base, path, "converted" if name in _METHODS else "made" if name in _COMPUTES else ""
         if base is not None and name in _REORDERS and first is None:
