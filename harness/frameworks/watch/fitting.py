@@ -22,7 +22,7 @@ S = TypeVar("S")
 Change = Callable[[Any], Any]
 
 _SLOWER, _FASTER = 1 / 20, 20.0
-_LEARNT = 0.5
+_LEARNT, _ON_ITS_WAY = 0.5, 0.8
 _FITTED = 0.03
 _FIT_STEPS = 100
 _TRAIN_STEPS = 120
@@ -258,10 +258,11 @@ class Fits(Generic[S]):
         return list(dict.fromkeys((best, min(10 * best, _MOST_FASTER))))
 
     def _fitted(self, own: CurveFacts) -> list[float]:
-        """The factors above one at which one batch was fitted, where the script's own rate did not."""
-        factors = [curve.learning_rate / own.learning_rate for curve in self._facts.overfit_scaled
-                   if _fell(curve.losses) and own.learning_rate]
-        return [factor for factor in factors if factor > 1]
+        """The factors above one at which one batch was fitted, where the script's own rate did not; ten times one that was on its way."""
+        tried = [(curve.learning_rate / own.learning_rate, curve.losses) for curve in self._facts.overfit_scaled if own.learning_rate]
+        fitted = [factor for factor, losses in tried if factor > 1 and _fell(losses)]
+        onward = [min(10 * factor, _MOST_FASTER) for factor, losses in tried if factor > 1 and losses[-1] < _ON_ITS_WAY * losses[0]]
+        return fitted or onward[:1]
 
     def _elsewhere(self, own: CurveFacts, factor: float, half: float) -> bool:
         """The script's steps at another rate; whether their losses end under `half` of its own, which is beyond doubt."""
