@@ -59,7 +59,7 @@ def unrelated(seen: Observation) -> Finding | None:
         remedy="Read some rows beside their labels. Most often one column was sorted, shuffled or filtered and the others were not: apply "
                "the same order to all of them, or keep them in one table until the batch is made.",
         site=sourcing.apart(seen) or reading.place(seen, "getitem.targets", "getitem.labels", "loader", "fit"),
-        evidence=[f"rows compared: {relation.trained_rows} that were trained on, {relation.rows} others"])
+        evidence=[f"rows compared: {relation.trained_rows} that were trained on, {relation.rows} others", *sourcing.orders(seen)])
 
 
 def _apart(apart: ApartFacts) -> Finding:

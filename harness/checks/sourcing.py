@@ -20,16 +20,20 @@ def lines(seen: Observation, what: str) -> list[Site]:
 
 
 def apart(seen: Observation) -> Site | None:
-    """Where rows of the labels, or of the inputs, are put into an order that the others are not put into; a call that does so before an
-    index by name."""
-    labels, inputs = (_orders(seen, what) for what in ("labels", "inputs"))
-    if not seen.sources.get("inputs"):
-        return None
-    alone = [step for step in (*labels, *inputs) if (step in labels) != (step in inputs)
-             and step.by not in {other.by for other in (inputs if step in labels else labels)}]
-    alone.sort(key=lambda step: re.fullmatch(r"\w+", step.by) is not None)
-    return alone[0].site if alone else None
+    """Where rows of the labels, or of the inputs, are put into an order that the others are not put into."""
+    return next((step.site for _, step in _alone(seen)), None)
 
 
-def _orders(seen: Observation, what: str) -> list[SourceFacts]:
-    return [step for step in seen.sources.get(what, []) if step.kind == "reordered"]
+def orders(seen: Observation) -> list[str]:
+    """What is put into an order of its own, and on which line."""
+    return [f"only the {what} are put into this order, line {step.site.line}: {step.site.source[:100]}" for what, step in _alone(seen)[:2]]
+
+
+def _alone(seen: Observation) -> list[tuple[str, SourceFacts]]:
+    """Calls that reorder one of both come before indices by a name, which may pick columns."""
+    found = {what: [step for step in seen.sources.get(what, []) if step.kind == "reordered"] for what in ("labels", "inputs")}
+    if not all(seen.sources.get(what) for what in found):
+        return []
+    shared = {step.by for step in found["labels"]} & {step.by for step in found["inputs"]}
+    alone = [(what, step) for what, steps in found.items() for step in steps if step.by not in shared]
+    return sorted(alone, key=lambda entry: re.fullmatch(r"\w+", entry[1].by) is not None)

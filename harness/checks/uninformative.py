@@ -71,7 +71,7 @@ class UninformativeLabels(Check):
             (f"baseline accuracy on {rows} rows: {probes.text_baseline:.3f}, with the labels shuffled {probes.text_baseline_shuffled:.3f} "
             f"(noise {noise:.3f})"),
             f"loss of the best answer that does not look at the inputs: {floor:.3f}; the script's own over its last steps: {end:.3f}"]
-        evidence += [twins] if twins else []
+        evidence += [*([twins] if twins else []), *sourcing.orders(seen)]
         evidence += [f"one batch can be memorised: {reading.describe(fitted)}"] if fitted is not None else []
         if nothing and probes.carry is not None:
             carry = probes.carry
