@@ -286,8 +286,9 @@ class Text:
             return base, rest, "reordered"
         if first is None:
             return None
-        if name in ("TensorDataset", "zip") and rest and isinstance(rest[0], int) and rest[0] < len(value.args):
-            return value.args[rest[0]], rest[1:], ""
+        if name in ("TensorDataset", "zip") and rest and isinstance(rest[0], int):
+            # A collator may have put something in between: the labels stay the last part.
+            return value.args[min(rest[0], len(value.args) - 1)], rest[1:], ""
         if name == "prepare" and path and isinstance(path[0], int) and path[0] < len(value.args):
             return value.args[path[0]], path[1:], ""
         if name == "train_test_split" and path and isinstance(path[0], int):
