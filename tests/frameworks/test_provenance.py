@@ -180,6 +180,10 @@ def test_functions_of_functions_and_methods_of_their_name(tmp_path: Path) -> Non
     assert told(found["labels"])[-1] == ("made", 'target = table.pop("y").to_numpy()')
 
 
+def test_what_compiles_a_model_tells_nothing_of_its_data(tmp_path: Path) -> None:
+    assert chains(tmp_path, 'model.compile("adam", "mse")\n', "loss", "compile(") == {}
+
+
 def test_what_cannot_be_told_is_left_out(tmp_path: Path) -> None:
     assert chains(tmp_path, "model.fit(*given)\n", "fit", "fit(") == {}
     assert chains(tmp_path, "step()\n", "loss", "step(") == {}

@@ -19,7 +19,8 @@ Start = tuple[ast.expr, Path]
 
 def of(seen: Observation) -> dict[str, list[SourceFacts]]:
     """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read."""
-    starts = (seen.sites.get("loss") or next((call.site for call in seen.loss_calls if call.site), None), seen.sites.get("fit"),
+    # The loss of Keras is named where the model is compiled, which tells nothing of its data.
+    starts = (seen.sites.get("fit"), seen.sites.get("loss") or next((call.site for call in seen.loss_calls if call.site), None),
               seen.sites.get("trainer"))
     for start in starts:
         found = _from(start) if start is not None and start.cell is None else {}
@@ -50,6 +51,8 @@ def _parts(text: Text, call: ast.Call) -> dict[str, list[Start]]:
     """What a call is given as labels and as inputs: a loss, a model that computes its own, a `fit`, a Trainer."""
     words = {word.arg: word.value for word in call.keywords if word.arg}
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name == "compile":
+        return {}
     if "train_dataset" in words:
         given = words["train_dataset"]
         return {"labels": [(given, ("item", key)) for key in LABELS], "inputs": [(given, ("item", key)) for key in _INPUTS]}
