@@ -173,8 +173,10 @@ class LabelOutsideClasses(Check):
         if values and values[0] < 0:
             remedy = (f"Label {values[0]} marks rows without a label: leave them out (`dataset.filter(lambda row: row[\"label\"] >= 0)`), "
                       "or tell the loss to skip them (`ignore_index`).")
-            site = (reading.place(seen, "collator.labels", "map.labels") or sourcing.line(seen, "labels", "made") or _of(error)
-                    or reading.place(seen, "loss"))
+            written = rf"(?<![\w.]){values[0]}(?![\w.])"
+            site = next((place for place in sourcing.lines(seen, "labels") if re.search(written, place.source)), None) \
+                or reading.place(seen, "collator.labels", "map.labels") or sourcing.line(seen, "labels", "made") or _of(error) \
+                or reading.place(seen, "loss")
         elif classes and kept and min(kept) == 1 and max(kept) == classes and 0 not in kept and len(kept) > 2 * classes:
             remedy = "The labels count from 1, classes count from 0: pass `labels - 1` to the loss."
             site = sourcing.line(seen, "labels", "converted", "made") or reading.place(seen, "loss") or _of(error)

@@ -112,6 +112,16 @@ x, y = prepare(read())
 (x_train, y_train), rest = halves(x, y)
 train(net, DataLoader(TensorDataset(torch.from_numpy(x_train), torch.from_numpy(y_train))))
 """
+FILLED = """
+import numpy as np
+def encode(rows):
+    marks = np.full((len(rows), 8), -100)
+    for number, row in enumerate(rows):
+        marks[number, : len(row)] = row
+    return marks
+y = encode(read())
+model.fit(x, y)
+"""
 
 
 def chains(tmp_path: Path, text: str, name: str, part: str) -> dict[str, list[SourceFacts]]:
@@ -182,6 +192,11 @@ def test_functions_of_functions_and_methods_of_their_name(tmp_path: Path) -> Non
 
 def test_what_compiles_a_model_tells_nothing_of_its_data(tmp_path: Path) -> None:
     assert chains(tmp_path, 'model.compile("adam", "mse")\n', "loss", "compile(") == {}
+
+
+def test_an_array_that_is_filled_where_it_is(tmp_path: Path) -> None:
+    found = chains(tmp_path, FILLED, "fit", "fit(")
+    assert told(found["labels"]) == [("made", "marks[number, : len(row)] = row"), ("made", "marks = np.full((len(rows), 8), -100)")]
 
 
 def test_what_cannot_be_told_is_left_out(tmp_path: Path) -> None:

@@ -41,11 +41,12 @@ class Step:
 
 @dataclass(frozen=True)
 class _Bound:
-    """What a name is bound to at a line: a part (`path`) of a value. `value`: None where its rows are reordered in place."""
+    """What a name is bound to at a line: a part (`path`) of a value. `value`: None where it is changed in place; `kind`: how."""
 
     line: int
     value: ast.expr | None
     path: Path
+    kind: str = "reordered"
 
 
 class Text:
@@ -136,6 +137,8 @@ class Text:
         name = _key(target)
         if name:
             self._add(scope, name, _Bound(target.lineno, value, path))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):  # some of its columns or rows
+            self._add(scope, target.value.id, _Bound(target.lineno, None, (), "made"))
 
     def _add(self, scope: Scope, name: str, bound: _Bound) -> None:
         self._bound.setdefault((id(scope), name), []).append(bound)
@@ -182,7 +185,8 @@ class Text:
         keyed = f"{name}[{path[0]!r}]" if path and isinstance(path[0], str) and path[0] != "item" else ""
         bound = (self._binding(keyed, scope, line) if keyed else None) or self._binding(name, scope, line)
         if bound is not None and bound.value is None:
-            self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "reordered", f"line {bound.line}"))
+            by = f"line {bound.line}" if bound.kind == "reordered" else ""
+            self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), bound.kind, by))
             self._name(name, scope, bound.line, path, deep + 1)
         elif bound is not None and bound.value is not None:
             rest = path[1:] if keyed and self._binding(keyed, scope, line) is bound else path
@@ -333,6 +337,4 @@ def _key(target: ast.expr) -> str:
         return f"self.{target.attr}"
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and isinstance(target.slice, ast.Constant):
         return f"{target.value.id}[{target.slice.value!r}]"
-    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-        return target.value.id  # some of its columns or rows
     return ""
