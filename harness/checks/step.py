@@ -91,7 +91,9 @@ class RateTooLow(Check):
         ratio = statistics.median(ratios) if ratios else None
         pairs = [others for first, others in reading.probe_pairs(seen) if first is own]
         tenfold = [c for others in pairs for c in others if own.learning_rate < c.learning_rate <= 11 * own.learning_rate]
-        over = seen.stopped == "finished" and seen.truncated_at is None and len(seen.steps) >= _WHOLE
+        # A rate that falls and has come to half will not do more than it has done.
+        spent = len(rates) > 1 and rates[-1] < rates[-2] and rates[-1] <= 0.5 * max(rates)
+        over = seen.stopped == "finished" and (seen.truncated_at is None or spent) and len(seen.steps) >= _WHOLE
         if ratio is not None and ratio >= 1e-5 and not (over and own is seen.probes.train):
             return None  # slow, and how long the script would have gone on is not known
         if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):

@@ -75,6 +75,21 @@ def test_a_slow_rate_is_too_low_where_the_training_is_over(stopped: str, cut: in
     assert (judge("S402", seen) == "found") is found
 
 
+@pytest.mark.parametrize(("left", "found"), [(0.3, True), (0.7, False)])
+def test_a_rate_that_has_fallen_to_half_will_do_no_more(left: float, found: bool) -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.displacement, seen.stopped, seen.truncated_at = 0.01, "finished", 60
+    seen.model.parameters = [ParameterFacts(name="weight", size=100, update_ratio=1e-3)]
+    seen.steps = steps([1.2] * 60)
+    for step in seen.steps:
+        step.learning_rate = 2e-5 * (1 - (1 - left) * step.step / 60)
+    seen.probes.overfit, seen.probes.overfit_scaled = curve(1.2, 1.19, rate=2e-5), [curve(1.2, 0.4, rate=2e-4)]
+    seen.probes.train = CurveFacts(learning_rate=2e-5, losses=[1.2] * 60, start_loss=1.2, final_loss=1.195)
+    seen.probes.train_scaled = [CurveFacts(learning_rate=2e-3, losses=[1.2, *[0.4] * 40], start_loss=1.2, final_loss=0.4)]
+    assert (judge("S402", seen) == "found") is found
+
+
 @pytest.mark.parametrize(("own", "kept", "length", "found"), [
     (0.8, 0.3, 60, True), (0.8, 0.6, 60, False), (0.8, 0.3, 20, False), (0.3, 0.05, 60, False)])
 def test_a_schedule_that_leaves_too_little_of_the_rate(own: float, kept: float, length: int, found: bool) -> None:

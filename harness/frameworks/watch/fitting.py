@@ -22,7 +22,7 @@ S = TypeVar("S")
 Change = Callable[[Any], Any]
 
 _SLOWER, _FASTER = 1 / 20, 20.0
-_LEARNT, _ON_ITS_WAY = 0.5, 0.8
+_LEARNT, _ON_ITS_WAY, _FAINT = 0.5, 0.8, 0.003
 _FITTED = 0.03
 _FIT_STEPS = 100
 _TRAIN_STEPS = 120
@@ -198,6 +198,9 @@ class Fits(Generic[S]):
         # Weights that hardly move tell themselves how much more it would take: a movement is in proportion to the rate.
         moved = moved if still else []
         wanting = [round(_SENSIBLE / moved[len(moved) // 2], -1)] if moved and moved[len(moved) // 2] < 0.1 * _SENSIBLE else []
+        drop = (first - last) / first if still and first > 0 else 0.0
+        if not wanting and _FAINT < drop < _ON_ITS_WAY:  # as far as it came, a rate so much higher would have come all the way
+            wanting = [10.0 ** math.ceil(math.log10(_LEARNT / drop))]
         guesses = [guess for found in wanting for guess in (found, 10 * found, found / 10) if 10 <= guess <= _MOST_FASTER]
         for factor in (*guesses, 10.0, 100.0, 1e3, 1e4, 0.1, 1e5, 0.01, 1e6) if still else (0.1, 0.01, 10.0, 0.001, 100.0):
             if self._left < LEAST_STEPS * self.step_s:
