@@ -88,12 +88,21 @@ class ShapeInside(Check):
             if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
                 # Layers put together without a forward() of the script's own: they are mended where they are built.
                 site = (reading.place(seen, "layer") if error is seen.exception else None) or reading.place(seen, "model") or site
+            if "the layer" in remedy.split(",")[0] and _in_order(error) and error is seen.exception:
+                site = reading.place(seen, "layer") or site
             if site is not error.site and error.site is not None:
                 evidence.append(f"raised at line {error.site.line}: {error.site.source}")
             return Finding(message=message, remedy=remedy, site=site, evidence=evidence)
         if seen.exception is None and not seen.batches and not seen.steps:
             raise NotJudged("no forward pass was seen")
         return None
+
+
+def _in_order(error: ExceptionFacts) -> bool:
+    """Whether the input has the axes that such a layer is used with: rows of features, or images and series with their channels second."""
+    axes = {"Linear": 2, "Conv1d": 3, "Conv2d": 4, "Conv3d": 5}
+    layer = re.search(r"\b(Linear|Conv[123]d)\(", error.module)
+    return layer is not None and any(len(given.shape) == axes[layer[1]] for given in error.module_inputs[:1])
 
 
 def _shorter_batch(seen: Observation, error: ExceptionFacts) -> str | None:
