@@ -20,6 +20,24 @@ for epoch in range(3):
         loss.backward()
         optimizer.step()
 """
+WIDTH = """
+import torch, torch.nn as nn, torch.nn.functional as F
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3)
+        self.fc = nn.Linear(WIDE, 2)
+    def forward(self, x):
+        x = F.relu(self.conv(x))
+        x = FLAT
+        return self.fc(x)
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    loss = F.cross_entropy(model(torch.randn(8, 1, 6, 6)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+"""
 
 
 @pytest.mark.parametrize(("name", "change", "part"), [
@@ -183,26 +201,6 @@ CALL
 def test_a_helper_that_is_told_to_freeze_is_placed_where_it_is_told(tmp_path: Path, call: str, part: str) -> None:
     text = HEAD + FREEZING.replace("CALL", call) + LOOP
     assert watch(tmp_path, text).sites["freeze"].line == line_of(text, part)
-
-
-WIDTH = """
-import torch, torch.nn as nn, torch.nn.functional as F
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 4, 3)
-        self.fc = nn.Linear(WIDE, 2)
-    def forward(self, x):
-        x = F.relu(self.conv(x))
-        x = FLAT
-        return self.fc(x)
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(4):
-    loss = F.cross_entropy(model(torch.randn(8, 1, 6, 6)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-"""
 
 
 @pytest.mark.parametrize(("wide", "flat", "line"), [("100", "x.flatten(1)", "self.fc = nn.Linear"), ("64", "x * 1", "return self.fc(x)")])
