@@ -165,7 +165,7 @@ def test_a_regularised_loss_is_made_in_more_than_one_way(tmp_path: Path) -> None
 def test_a_loss_that_nobody_reduces_is_summed_by_its_tape(tmp_path: Path, rate: str, codes: list[str]) -> None:
     loss = "loss = keras.losses.sparse_categorical_crossentropy(yb, scores, from_logits=True)"
     made = text("keras", optimizer=rate, loss=loss).replace("float(step(xb, yb))", "float(tf.reduce_mean(step(xb, yb)))")
-    seen = watch(tmp_path, made)
+    seen = watch(tmp_path, made, seconds=90, probe_seconds=30)
     assert found(seen)[:1] == codes, (found(seen), [step.loss for step in seen.steps], seen.probes)
     if codes:
         finding = next(result.finding for result in walk(seen) if result.finding)
