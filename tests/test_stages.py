@@ -24,6 +24,8 @@ def frames(*pairs: tuple[str, str]) -> list[Frame]:
     ([("/tf_keras/src/optimizers/optimizer.py", "apply_gradients"),
       ("/tf_keras/src/optimizers/utils.py", "filter_empty_gradients")], "backward"),
     ([("/datasets/arrow_dataset.py", "map")], "data"),
+    ([("/tf_keras/src/engine/training.py", "train_function"), ("/tf_keras/src/engine/training.py", "run_step")], "forward"),
+    ([("/tf_keras/src/engine/training.py", "test_function"), ("/tf_keras/src/engine/training.py", "run_step")], "evaluation"),
     ([], "setup"),
 ])
 def test_the_innermost_frame_that_says_something_decides(inner: list[tuple[str, str]], stage: str) -> None:

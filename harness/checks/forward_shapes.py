@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading
@@ -53,6 +53,14 @@ _KERAS_SHAPES = (
 _KERAS_LOSS = r"keras/(src/)?(losses|trainers/compile_utils|engine/compile_utils|metrics)|SparseSoftmax|hf_compute_loss"
 
 
+class _Mend(NamedTuple):
+    """What is wrong and what mends it; `in_layer`: a layer of another size, on the line that builds it."""
+
+    message: str
+    remedy: str
+    in_layer: bool = False
+
+
 class ShapeInside(Check):
     """A tensor does not fit the layer that it is given to: its shape, its dtype or its device.
 
@@ -74,7 +82,7 @@ class ShapeInside(Check):
             error, match = hit
             if error.stage in {"loss", "backward", "step", "evaluation"} or raised.has_frame(error, _KERAS_LOSS):
                 continue
-            message, remedy = describe(match)
+            message, remedy, in_layer = describe(match)
             evidence = [raised.quote(error)]
             if error.module:
                 shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in error.module_inputs)
@@ -88,7 +96,7 @@ class ShapeInside(Check):
             if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
                 # Layers put together without a forward() of the script's own: they are mended where they are built.
                 site = (reading.place(seen, "layer") if error is seen.exception else None) or reading.place(seen, "model") or site
-            if "the layer" in remedy.split(",")[0] and _in_order(error) and error is seen.exception:
+            if in_layer and _in_order(error) and error is seen.exception:
                 site = reading.place(seen, "layer") or site
             if site is not error.site and error.site is not None:
                 evidence.append(f"raised at line {error.site.line}: {error.site.source}")
@@ -117,76 +125,74 @@ def _shorter_batch(seen: Observation, error: ExceptionFacts) -> str | None:
     return f"Batches of {loader.batch_size} rows went through; the last of a pass over {loader.rows} rows has {rest}."
 
 
-def _shape(match: re.Match[str]) -> tuple[str, str]:
+def _shape(match: re.Match[str]) -> _Mend:
     text, groups = match[0], match.groupdict()
     wants, got = groups.get("wants"), groups.get("got")
     if "mat1 and mat2" in text:
-        return (f"A linear layer takes {wants} features, and {got} arrive (a batch of {groups['rows']} rows).",
-                (f"Make the layer as wide as its input, `nn.Linear({got}, {groups['out']})` in place of `nn.Linear({wants}, "
-                f"{groups['out']})`, or "
-                f"bring the input to {wants} features (`x.flatten(1)` keeps the batch axis)."))
+        return _Mend(f"A linear layer takes {wants} features, and {got} arrive (a batch of {groups['rows']} rows).",
+                     f"Make the layer as wide as its input, `nn.Linear({got}, {groups['out']})` in place of `nn.Linear({wants}, "
+                     f"{groups['out']})`, or bring the input to {wants} features (`x.flatten(1)` keeps the batch axis).", in_layer=True)
     if "channels" in text:
         sizes = [int(part) for part in groups["input"].split(",")]
         if len(sizes) == 4 and sizes[-1] == int(wants or 0):
-            return (f"A convolution takes {wants} channels on axis 1, and the images have theirs on the last axis.",
-                    "Bring the channels to the front: `images = images.permute(0, 3, 1, 2)`.")
-        return (f"A convolution takes {wants} channels, and {got} arrive (input {sizes}).",
-                f"Build the layer for them, `nn.Conv2d({got}, ...)`, or change the images, for example `transforms.Grayscale({wants})`.")
+            return _Mend(f"A convolution takes {wants} channels on axis 1, and the images have theirs on the last axis.",
+                         "Bring the channels to the front: `images = images.permute(0, 3, 1, 2)`.")
+        return _Mend(f"A convolution takes {wants} channels, and {got} arrive (input {sizes}).",
+                     f"Build the layer for them, `nn.Conv2d({got}, ...)`, or change the images, for example "
+                     f"`transforms.Grayscale({wants})`.", in_layer=True)
     if "is invalid for input" in text:
-        return (f"A view to [{wants}] does not divide a tensor of {got} elements.", ("Keep the batch axis and let the rest follow: "
-                                                                                    "`x.flatten(1)`."))
+        return _Mend(f"A view to [{wants}] does not divide a tensor of {got} elements.",
+                     "Keep the batch axis and let the rest follow: `x.flatten(1)`.")
     if "stride" in text:
-        return ("A view is asked of a tensor that is not contiguous (after a transpose or permute).", "Use `x.reshape(...)`, which copies.")
+        return _Mend("A view is asked of a tensor that is not contiguous (after a transpose or permute).",
+                     "Use `x.reshape(...)`, which copies.")
     if "Input image size" in text:
-        return (f"The model was built for images of {wants}, and they are {got}.",
-                (f"Resize them in the transform, `transforms.Resize(({(wants or '').replace('*', ', ')}))`, or load with the model's "
-                "processor."))
+        return _Mend(f"The model was built for images of {wants}, and they are {got}.",
+                     f"Resize them in the transform, `transforms.Resize(({(wants or '').replace('*', ', ')}))`, or load with the model's "
+                     "processor.")
     if "to unpack" in text:
         many = "fewer" if "not enough" in text else "more"
-        return (f"The model takes its input apart into {wants} axes, and the tensor that arrives has {many}.",
-                ("Print the input's shape: it should be (rows, length) for token ids. Tokenizing row by row with `return_tensors` adds an "
-                 "axis to each row; leave it out, the collator makes the tensors."))
+        return _Mend(f"The model takes its input apart into {wants} axes, and the tensor that arrives has {many}.",
+                     "Print the input's shape: it should be (rows, length) for token ids. Tokenizing row by row with `return_tensors` adds "
+                     "an axis to each row; leave it out, the collator makes the tensors.")
     if wants and got:
-        return (f"Sizes do not fit inside the model: {wants} is wanted, and {got} arrives.",
-                (f"Print the shapes on that line and make the layer fit its input (`in_features`, `input_size` or `num_features` = {got}), "
-                "or "
-                f"reshape the input to {wants}."))
-    return ("The shape of a tensor does not fit the operation it is given to.",
-            "Print `x.shape` before that line; most often the batch or channel axis is missing: `x.unsqueeze(0)` or `x.unsqueeze(1)`.")
+        return _Mend(f"Sizes do not fit inside the model: {wants} is wanted, and {got} arrives.",
+                     "Print the shapes on that line and make the layer fit its input (`in_features`, `input_size` or `num_features` = "
+                     f"{got}), or reshape the input to {wants}.", in_layer=True)
+    return _Mend("The shape of a tensor does not fit the operation it is given to.",
+                 "Print `x.shape` before that line; most often the batch or channel axis is missing: `x.unsqueeze(0)` or `x.unsqueeze(1)`.")
 
 
-def _dtype(match: re.Match[str]) -> tuple[str, str]:
+def _dtype(match: re.Match[str]) -> _Mend:
     got, wants = match.groupdict().get("got"), match.groupdict().get("wants")
     if "indices" in match[0]:
-        return f"An embedding looks up whole numbers, and {got} numbers arrive.", "Convert the ids: `ids = ids.long()`."
+        return _Mend(f"An embedding looks up whole numbers, and {got} numbers arrive.", "Convert the ids: `ids = ids.long()`.")
     cast = "x = x.float()" if (wants or "Float").lower() == "float" else f"x = x.to({wants})"
-    return (f"The input's numbers are {got or 'of another type'}, the layer's weights are {wants or 'float'}.",
-            (f"Convert the input once, where it is made: `{cast}` (NumPy's default is float64: `array.astype(\"float32\")`; scale images "
-            "to [0, 1])."))
+    return _Mend(f"The input's numbers are {got or 'of another type'}, the layer's weights are {wants or 'float'}.",
+                 f"Convert the input once, where it is made: `{cast}` (NumPy's default is float64: `array.astype(\"float32\")`; scale "
+                 "images to [0, 1]).")
 
 
-def _device(_match: re.Match[str]) -> tuple[str, str]:
-    return ("The model and its input are on different devices.",
-            ("Move both: `model.to(device)` before the optimizer is made, and `inputs = inputs.to(device)` for every batch; tensors made "
-            "inside "
-            "forward() take `device=x.device`."))
+def _device(_match: re.Match[str]) -> _Mend:
+    return _Mend("The model and its input are on different devices.",
+                 "Move both: `model.to(device)` before the optimizer is made, and `inputs = inputs.to(device)` for every batch; tensors "
+                 "made inside forward() take `device=x.device`.")
 
 
-def _one_row(match: re.Match[str]) -> tuple[str, str]:
-    return (f"Batch normalisation got a batch of one row ({match['got']}), of which no variance can be taken.",
-            "Leave out the last, shorter batch: `DataLoader(..., drop_last=True)`.")
+def _one_row(match: re.Match[str]) -> _Mend:
+    return _Mend(f"Batch normalisation got a batch of one row ({match['got']}), of which no variance can be taken.",
+                 "Leave out the last, shorter batch: `DataLoader(..., drop_last=True)`.")
 
 
-def _keras(match: re.Match[str]) -> tuple[str, str]:
+def _keras(match: re.Match[str]) -> _Mend:
     groups = match.groupdict()
     wants, got = groups.get("wants"), groups.get("got")
     if "zero or negative" in match[0] or "<= 0" in match[0] or "Negative dimension" in match[0]:
-        return ("The images have shrunk to nothing before this layer.",
-                "Use `padding=\"same\"`, a smaller kernel or one pooling layer less, or larger images.")
+        return _Mend("The images have shrunk to nothing before this layer.",
+                     "Use `padding=\"same\"`, a smaller kernel or one pooling layer less, or larger images.")
     if wants and got:
         axis = f" on axis {groups['axis']}" if groups.get("axis") else ""
-        return (f"A layer was built for {wants}{axis}, and {got.strip()} arrives.",
-                ("Make the input fit: set `keras.Input(shape=...)` to the shape of one row, add the missing axis (`x[..., None]`), or "
-                "flatten "
-                f"(`layers.Flatten()`) before a dense layer that wants {wants}."))
-    return ("Tensors whose shapes do not fit are combined inside the model.", "Print `model.summary()` and make the two shapes equal.")
+        return _Mend(f"A layer was built for {wants}{axis}, and {got.strip()} arrives.",
+                     "Make the input fit: set `keras.Input(shape=...)` to the shape of one row, add the missing axis (`x[..., None]`), or "
+                     f"flatten (`layers.Flatten()`) before a dense layer that wants {wants}.")
+    return _Mend("Tensors whose shapes do not fit are combined inside the model.", "Print `model.summary()` and make the two shapes equal.")

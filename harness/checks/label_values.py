@@ -18,7 +18,6 @@ from harness.checks.training_facts import ExceptionFacts
 # Interpolated and smoothed masks may stick out a little.
 _ROUNDED = 0.05
 _FIRST = 3
-_CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
 _OUT_OF_RANGE = (r"Target (?P<value>-?\d+) is out of bounds",
                  r"label value of (?P<value>-?\d+) which is outside the valid range of \[0, (?P<classes>\d+)\)",
                  r"Assertion `t >= 0 && t < n_classes` failed", r"^target out of range$")
@@ -110,7 +109,7 @@ class LabelOutsideClasses(Check):
         ignored = {c.ignore_index for c in seen.loss_calls if c.ignore_index is not None}
         if seen.framework == "torch" or any(c.name == "model" for c in seen.loss_calls):
             ignored.add(-100)
-        calls = [call for call in seen.loss_calls if call.name in _CLASS_LOSSES]
+        calls = [call for call in seen.loss_calls if call.takes_class_ids]
         # Each head has classes and labels of its own: the first whose labels do not fit it, if there is one.
         beyond = (c for c in calls for label in c.row_labels
                   if _whole(label) and _outside(int(label), reading.class_units(seen, c), ignored))

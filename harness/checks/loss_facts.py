@@ -35,6 +35,11 @@ class LossCall(Facts):
     site: Site | None = None
     step: int = 0
 
+    @property
+    def takes_class_ids(self) -> bool:
+        """Whether its target is one class id a row, and not a distribution, a number or whatever a model's own loss takes."""
+        return self.name in {"cross_entropy", "nll", "sparse_categorical"}
+
 
 class DivergenceFacts(Facts):
     """A step of a variational autoencoder.

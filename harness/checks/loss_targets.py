@@ -13,7 +13,6 @@ from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
-_CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical"}
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
             r"|keras/(src/)?(losses|backend)|compile_loss/|modeling_tf_utils\.py:hf_compute_loss")
 # What makes labels of a dtype, in a line of a script.
@@ -176,7 +175,7 @@ class TargetShape(Check):
 
 def _grown(call: LossCall) -> tuple[int, ...] | None:
     """The shape that broadcasting makes of output and target, where it is larger than both and neither is a single number."""
-    if call.name in {*_CLASS_LOSSES, "categorical", "model"} or call.inputs is None or call.target is None:
+    if call.takes_class_ids or call.name in {"categorical", "model"} or call.inputs is None or call.target is None:
         return None
     left, right = call.inputs.shape, call.target.shape
     sizes = math.prod(left), math.prod(right)

@@ -14,6 +14,7 @@ from typing import Any
 
 import wrapt
 
+from harness.frameworks import autograph
 from harness.frameworks.events import Emit
 
 _KEY = "__observed__"
@@ -126,7 +127,6 @@ class KerasObserver:
 def _watched(original: Any, keras: Any) -> Any:
     """`original` (a `train_step` or `test_step`) with the labels, the rows' losses and the tape's target added to its logs."""
     import tensorflow as tf
-    from tensorflow.python.autograph.core import ag_ctx
 
     per_row = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
 
@@ -142,10 +142,7 @@ def _watched(original: Any, keras: Any) -> Any:
             rows.append(wrapped(*call, **named))
             return rows[-1]
 
-        called = original
-        if not tf.executing_eagerly():
-            # Keras would have let AutoGraph convert the step; it must not convert this wrapper, but still the step inside.
-            called = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
+        called = autograph.as_called(original)
         with _patched(tf.GradientTape, "gradient", gradient), _patched(per_row, "call", loss_call):
             logs = called(data, *args, **kwargs)
         if not isinstance(logs, dict):

@@ -34,6 +34,8 @@ _FRAMES: tuple[tuple[str, str, Stage], ...] = (
     (r"/transformers/trainer\.py$", r"compute_loss", "loss"),
     (r"/torch/nn/modules/module\.py$", r"_call_impl|_wrapped_call_impl", "forward"),
     (r"/(tf_)?keras/(src/)?engine/base_layer\.py$|/(tf_)?keras/(src/)?layers/layer\.py$", r"__call__", "forward"),
+    (r"/(tf_)?keras/.*/train(ing|er)\.py$", r"test_function|test_step", "evaluation"),
+    (r"/(tf_)?keras/.*/train(ing|er)\.py$", r"train_function|train_step", "forward"),
     (r"/datasets/", r".*", "data"),
     (r"/transformers/tokenization", r".*", "data"),
     (r"/tokenizers/", r".*", "data"),

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.frameworks import autograph
 from harness.frameworks.watch import keras_divergence
 
 KEY = "__watched__"
@@ -261,15 +262,9 @@ def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_for
             on_fault: Callable[[str, Exception], None], place: Callable[[], Any] | None = None, *, differences: bool = False) -> Any:
     """`original` (a bound `train_step` or `test_step`) with what was recorded among its logs. `tell` gets the record of each tracing."""
     import tensorflow as tf
-    from tensorflow.python.autograph.core import ag_ctx
 
     def step(data: Any, *args: Any, **kwargs: Any) -> Any:
-        called = original
-        contexts = ag_ctx._control_ctx()
-        outside = contexts[-2].status if len(contexts) > 1 else None
-        if not tf.executing_eagerly() and outside == ag_ctx.Status.ENABLED:
-            # Keras would have let AutoGraph convert the step; it must not convert this wrapper, but still the step inside.
-            called = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=outside))
+        called = autograph.as_called(original)
         with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place, of=getattr(original, "__self__", None),
                        differences=differences) as record:
             logs = called(data, *args, **kwargs)

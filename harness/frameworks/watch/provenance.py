@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ _MOVES = {"to", "cuda", "cpu", "contiguous", "clone", "copy"}
 _DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
 _PARTS = ("item", "train", "test")
 _ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "filter", "with_format", "train_test_split", "cast_column",
-            "shuffle", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna", "enumerate"}
+            "shuffle", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna"}
 _REORDERS = {"permutation", "shuffle", "sample", "sort", "argsort", "sorted", "sort_values", "randperm", "roll", "flip", "reversed",
              "flipud", "choice"}
 
@@ -248,13 +247,9 @@ class Text:
 
     def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
         if isinstance(value.value, ast.Name) and value.value.id == "self":
-            for key, known in self._bound.items():
-                if key[1] == f"self.{value.attr}":
-                    inner = next((function for function in self._functions_of(key[0])), None)
-                    bound = known[-1]
-                    if inner is not None and bound.value is not None:
-                        self._follow(bound.value, inner, bound.line, (*bound.path, *path), deep + 1)
-                    return
+            bound = next((known[-1] for (_, name), known in self._bound.items() if name == f"self.{value.attr}"), None)
+            if bound is not None and bound.value is not None:
+                self._follow(bound.value, self._scope_of[id(bound.value)], bound.line, (*bound.path, *path), deep + 1)
             return
         if value.attr in ("values", "T", "data", "loc", "iloc"):
             if value.attr not in ("loc", "iloc"):
@@ -262,9 +257,6 @@ class Text:
             self._follow(value.value, scope, line, path, deep + 1)
         else:
             self._note(value, scope, "made")
-
-    def _functions_of(self, identity: int) -> Iterator[ast.FunctionDef]:
-        return (node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef) and id(node) == identity)
 
     def _call(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
         onward = self._onward(value, path)

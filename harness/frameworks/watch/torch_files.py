@@ -22,7 +22,7 @@ class Files:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._saved: dict[str, str] = {}
-        self._folder: str | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def attach(self) -> None:
         patches, torch = self._watch.session.patches, self._watch.torch
@@ -32,9 +32,9 @@ class Files:
         patches.replace(torch.nn.Module, "compile", self._wrap_compile_module)
 
     def scratch(self, name: str) -> str:
-        """A path in the scratch folder."""
-        self._folder = self._folder or tempfile.mkdtemp(prefix="watched-")
-        return str(Path(self._folder) / f"{len(self._saved)}-{Path(name).name}")
+        """A path in the scratch folder, which is removed with this watch, or at the latest when Python ends."""
+        self._folder = self._folder or tempfile.TemporaryDirectory(prefix="watched-", ignore_cleanup_errors=True)
+        return str(Path(self._folder.name) / f"{len(self._saved)}-{Path(name).name}")
 
     def _wrap_save(self, original: Any) -> Any:
         def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
