@@ -142,9 +142,8 @@ def _watched(original: Any, keras: Any) -> Any:
             rows.append(wrapped(*call, **named))
             return rows[-1]
 
-        called = autograph.as_called(original)
         with _patched(tf.GradientTape, "gradient", gradient), _patched(per_row, "call", loss_call):
-            logs = called(data, *args, **kwargs)
+            logs = autograph.call(original, data, *args, **kwargs)
         if not isinstance(logs, dict):
             return logs
         seen: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A script's own training step is converted by AutoGraph where Keras lets it be, and nowhere else."""
+"""Conditions on tensors in layers and steps of a script's own: converted by AutoGraph where Keras has that done, and nowhere else."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ class Net(keras.Model):
         self.dense = keras.layers.Dense(1)
 
     def call(self, x):
+        if tf.reduce_sum(x) > 1e9:
+            x = x / 2.0
         return self.dense(x)
 
     def train_step(self, data):
@@ -40,7 +42,7 @@ model.fit(x, y, batch_size=32, epochs=2, verbose=0)
 
 
 @pytest.mark.parametrize(("name", "jit", "line"), [
-    ("tf_keras", "jit_compile=False", "if loss > 100.0:"), ("keras", "jit_compile=False", "if loss > 100.0:"),
+    ("tf_keras", "jit_compile=False", "if loss > 100.0:"), ("keras", "jit_compile=False", "if tf.reduce_sum(x) > 1e9:"),
     ("tf_keras", "jit_compile=True", None)])
 def test_a_condition_on_a_tensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, jit: str, line: str | None) -> None:
     monkeypatch.chdir(tmp_path)

@@ -264,10 +264,9 @@ def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_for
     import tensorflow as tf
 
     def step(data: Any, *args: Any, **kwargs: Any) -> Any:
-        called = autograph.as_called(original)
         with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place, of=getattr(original, "__self__", None),
                        differences=differences) as record:
-            logs = called(data, *args, **kwargs)
+            logs = autograph.call(original, data, *args, **kwargs)
         with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
             record.divergence = keras_divergence.parts(record.targets[0], record.outputs, data) if len(record.targets) == 1 else {}
         tell(record)
