@@ -35,8 +35,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
                                                                            "`eval_strategy=\"no\"`.")),
     (r"must call `compile\(\)`|must compile your model", "Call `model.compile(optimizer=..., loss=...)` before `fit`."),
     (r"[Uu]sing a symbolic `?tf\.Tensor`? as a Python `?bool`? is not allowed",
-     "A graph is built before there is a value to ask: write `tf.where(condition, a, b)` or `tf.cond(...)`, or compile with "
-     "`run_eagerly=True`."),
+     ("A graph is built before there is a value to ask: write `tf.where(condition, a, b)` or `tf.cond(...)`, or compile with "
+     "`run_eagerly=True`.")),
     (r"Data cardinality is ambiguous", "Give as many labels as rows: both must come out of the same split."),
     (r"missing the required \"forward\" function", "Name the method `forward` (spelt exactly so, indented inside the class)."),
     (r"cannot assign module before Module\.__init__", "Call `super().__init__()` first in the model's `__init__`."),
