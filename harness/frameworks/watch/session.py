@@ -95,6 +95,13 @@ class Watcher(Protocol):
         """The script is over and the hooks are gone: complete the record."""
 
 
+# One entry for each fork between the first process and this one: looked at with every call that is watched, where asking the system for a
+# process id would be dear.
+_forks: list[None] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _forks.append(None))
+
+
 class _Ear(logging.Handler):
     """Turns log records into notes of a session."""
 
@@ -128,14 +135,14 @@ class WatchSession:
         self._configs = Configs(self)
         self._on = False
         self._paused = 0
-        self._process = os.getpid()
+        self._forks = len(_forks)
         self._thread = threading.get_ident()
         self._clock: Clock | None = None
 
     @property
     def active(self) -> bool:
         """Whether a hook has to look: attached, not inside a probe, and neither a forked worker nor a helper thread."""
-        return self._on and not self._paused and os.getpid() == self._process and threading.get_ident() == self._thread
+        return self._on and not self._paused and len(_forks) == self._forks and threading.get_ident() == self._thread
 
     def attach(self) -> None:
         """Start watching: frameworks that are imported already are hooked now, the others when the script imports them."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _STARTED, _SETTLED, _EVERY = 2, 10, 5
 _POINTS, _LEAST = 400, 4
+# A careful reading costs a script what it has to fetch again from the system: later ones are so much further apart.
+_RARER = 1.25
 
 
 class Memory:
@@ -22,15 +24,18 @@ class Memory:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._sizes: list[int] = []
-        self._careful: list[int] = []
+        self._careful: list[tuple[int, int]] = []  # step, bytes
+        self._next = _SETTLED
 
     def stepped(self) -> None:
         if len(self._sizes) < _POINTS:
-            careful = len(self._sizes) >= _SETTLED and len(self._sizes) % _EVERY == 0
+            step = len(self._sizes)
+            careful = step >= self._next
             if careful:
                 release_freed()
+                self._next = max(step + _EVERY, int(_RARER * (step - _SETTLED)))
             self._sizes.append(self._now())
-            self._careful += self._sizes[-1:] if careful else []
+            self._careful += [(step, self._sizes[-1])] if careful else []
         if len(self._sizes) > _STARTED + 1:
             # For the case that the kernel ends the script before it can be measured with care.
             grown = self._sizes[-1] - self._sizes[_STARTED]
@@ -51,8 +56,8 @@ class Memory:
         seen.growth_per_step = None
         if len(self._careful) >= _LEAST:
             # Halves against each other: a cache that fills once leaves no slope in the second half.
-            half = len(self._careful) // 2
-            seen.growth_per_step = float(self._careful[-1] - self._careful[half]) / (_EVERY * (len(self._careful) - 1 - half))
+            (begun, before), (ended, after) = self._careful[len(self._careful) // 2], self._careful[-1]
+            seen.growth_per_step = (after - before) / (ended - begun)
         model = self._watch.seen.model
         if model is not None:
             seen.weights = sum(weight.size for weight in model.parameters) * 4 or None
