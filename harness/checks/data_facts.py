@@ -91,6 +91,15 @@ class SourceFacts(Facts):
     by: str = ""
 
 
+class OverwrittenFacts(Facts):
+    """A dataset whose `attribute` changes with each reading of a row: `share` of the values of some `rows` after so many `readings`."""
+
+    attribute: str
+    rows: int
+    readings: int
+    share: float
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown;
     `replaces`: whether one pass may draw a row more than once.

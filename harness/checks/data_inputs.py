@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.data_facts import BatchFacts
+from harness.checks.data_facts import BatchFacts, OverwrittenFacts
 from harness.checks.data_labels import counts_of, entropy
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -35,7 +35,8 @@ class UnreadableInputs(Check):
     """The inputs are corrupted: unknown tokens, one value everywhere, or the same row again and again.
 
     What the model sees is not what was in the file: a vocabulary that does not fit, a map that returns its first row for all, ids that
-    were overwritten. Decode a row and read it. Source: Hugging Face course, chapter 8.4, "Check your data".
+    were overwritten, rows that are changed in place whenever they are read. Decode a row and read it.
+    Source: Hugging Face course, chapter 8.4, "Check your data".
     """
 
     code: ClassVar[str] = "D103"
@@ -46,6 +47,8 @@ class UnreadableInputs(Check):
         """Judges from unknown tokens, constant inputs, and rows that decode to one text while their labels differ."""
         if not seen.batches:
             raise NotJudged("no batch was seen")
+        if seen.overwritten is not None:
+            return self._overwritten(seen, seen.overwritten)
         loader = raised.train_loader(seen)
         # A dataset of the script's own makes its rows where they are asked for.
         site = (reading.place(seen, "getitem") or raised.made_by(seen, seen.batches[0].inputs_key, "input_ids")
@@ -127,6 +130,16 @@ class UnreadableInputs(Check):
         if not unknown and not mains and not texts:
             raise NotJudged("which column is the model's input is unknown")
         return None
+
+    @staticmethod
+    def _overwritten(seen: Observation, found: OverwrittenFacts) -> Finding:
+        name = found.attribute
+        return Finding(message=f"Reading a row changes what the dataset stores: after {found.readings} readings "
+                               f"{100 * found.share:.0f} % of the values of `{name}` are others, in {found.rows} rows that were tried, and "
+                               "each epoch adds to it.",
+                       remedy=f"Work on a copy of the row: `self.{name}[i].clone()` for tensors, `.copy()` for arrays.",
+                       site=reading.place(seen, "overwritten", "getitem"),
+                       evidence=["A row of a tensor or array is a view: what is written into it in place stays there."])
 
     @staticmethod
     def _nothing_learnt(seen: Observation) -> bool:

@@ -15,6 +15,8 @@ from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import ExceptionFacts
 
+# What tokenizers' collators and PyTorch's losses agree on for a label that is not to be learnt.
+_LEFT_OUT = -100
 # Interpolated and smoothed masks may stick out a little.
 _ROUNDED = 0.05
 _FIRST = 3
@@ -108,7 +110,7 @@ class LabelOutsideClasses(Check):
         """Width of the output, labels of the rows that were seen, and values that a loss leaves out."""
         ignored = {c.ignore_index for c in seen.loss_calls if c.ignore_index is not None}
         if seen.framework == "torch" or any(c.name == "model" for c in seen.loss_calls):
-            ignored.add(-100)
+            ignored.add(_LEFT_OUT)
         calls = [call for call in seen.loss_calls if call.takes_class_ids]
         # Each head has classes and labels of its own: the first whose labels do not fit it, if there is one.
         beyond = (c for c in calls for label in c.row_labels
@@ -139,7 +141,7 @@ class LabelOutsideClasses(Check):
             classes = int(groups["classes"])
         if classes is None:
             classes = seen.model.num_labels or seen.model.final_units if seen.model else None
-        ignored = {-100}
+        ignored = {_LEFT_OUT}
         outside = [label for label in labels if _outside(label, classes, ignored)] or ([value] if value is not None else [])
         return self._finding(seen, classes, labels, outside, [f"{error.type}: {_telling(error.message)}"], error)
 
@@ -169,7 +171,13 @@ class LabelOutsideClasses(Check):
             counts = data_labels.training_labels(seen)
             kept = [int(label) for label, count in counts.items() for _ in range(count) if label.isdigit()] or kept
         site = reading.place(seen, "model")
-        if values and values[0] < 0:
+        if values and values[0] == _LEFT_OUT:
+            keras = seen.framework in reading.KERAS
+            remedy = (f"Label {_LEFT_OUT} marks what is to be left out, which this loss does not know: "
+                      + ("`SparseCategoricalCrossentropy(..., ignore_class=-100)`; a TensorFlow model of transformers that is compiled "
+                         "without `loss=` leaves it out itself." if keras else "give it `ignore_index=-100`."))
+            site = reading.place(seen, "loss", "compile") or _of(error)
+        elif values and values[0] < 0:
             remedy = (f"Label {values[0]} marks rows without a label: leave them out (`dataset.filter(lambda row: row[\"label\"] >= 0)`), "
                       "or tell the loss to skip them (`ignore_index`).")
             written = rf"(?<![\w.]){values[0]}(?![\w.])"

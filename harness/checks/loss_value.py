@@ -12,6 +12,7 @@ from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.model_facts import BadBirth
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
 _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}
@@ -88,7 +89,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Pulled:
-    """The largest and the smallest of several supervised terms, which are far apart by value."""
+    """The term of several supervised ones that pulls most and the one that pulls least; they are far apart, by value or by gradient."""
 
     large: Term
     small: Term
@@ -111,7 +112,8 @@ def pulled(seen: Observation) -> Pulled | None:
     if len(found) < 2:
         return None
     large, small = max(found, key=lambda term: term.size), min(found, key=lambda term: term.size)
-    return None if small.size == 0 or large.size < _LARGER * small.size else Pulled(large, small)
+    apart = small.size > 0 and (large.size >= _LARGER * small.size or (large.gradient or 0.0) >= _OUTPULLED * (small.gradient or math.inf))
+    return Pulled(large, small) if apart else None
 
 
 def _term(name: str, each: list[dict[str, Any]]) -> Term | None:
@@ -121,6 +123,13 @@ def _term(name: str, each: list[dict[str, Any]]) -> Term | None:
     # The first third: a term that rules in the beginning may be small in the end, and have kept the other from learning all the same.
     size = statistics.median([abs(value) for value in values][:max(5, len(each) // 3)])
     return Term(name, size, statistics.median(gradients) if gradients else None, values, each[0].get("line"))
+
+
+def _improves(alone: CurveFacts) -> bool:
+    """Whether a term falls by itself: afterwards, or in its steps, as it was seen beside the other (batch norms may lag behind)."""
+    start, end = reading.start_and_end(alone.losses)
+    afterwards = alone.final_loss is not None and alone.final_loss < _LEARNT * (alone.start_loss or 0.0)
+    return afterwards or (len(alone.losses) >= _FEWEST and end < _LEARNT * start)
 
 
 class DrownedTerm(Check):
@@ -146,9 +155,9 @@ class DrownedTerm(Check):
             raise NotJudged("several models are trained against each other; their terms are balanced on purpose")
         large, small, ratio = found.large, found.small, found.large.size / found.small.size
         alone = seen.probes.term_alone
-        learnt = alone is not None and alone.final_loss is not None and alone.final_loss < _LEARNT * (alone.start_loss or 0.0)
+        learnt = alone is not None and _improves(alone)
         larger, pulling = (_LARGER, PULLING) if learnt else (_DROWNED, _OUTPULLED)
-        if ratio < larger:
+        if ratio < larger and not (learnt and (large.gradient or 0.0) >= _OUTPULLED * (small.gradient or math.inf)):
             return None
         if large.gradient is None or small.gradient is None:
             raise NotJudged(f"{large.name} is {ratio:.0f} x {small.name}, but their gradients were not measured")

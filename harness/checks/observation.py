@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from harness.catalog.schema import Stage
-from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts, SourceFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts, OverwrittenFacts, SourceFacts
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.loss_facts import DivergenceFacts, LossCall
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
@@ -94,6 +94,7 @@ class Observation(Facts):
     later: LaterFacts | None = None
     idle: LaterFacts | None = None
     cut_anew: CutFacts | None = None
+    overwritten: OverwrittenFacts | None = None
     thawed: LaterFacts | None = None
     mixed: Site | None = None
     restored: RestoreFacts | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from typing import ClassVar
@@ -21,6 +22,7 @@ _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209
 # Keras says so: of an optimizer that has met a model, and meets another.
 _OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
 _BUFFERED = 3
+_STEADY, _CAME_DOWN = 8, 0.1
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -44,6 +46,8 @@ class RateTooHigh(Check):
         if better is None:
             return None
         own, other = better
+        if _comes_back(own.losses):
+            raise NotJudged("the loss came down, was thrown up, and is on its way down again: more steps would have to be seen")
         factor = own.learning_rate / other.learning_rate
         return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too high for this model: it does not learn, "
                                "and at "
@@ -290,6 +294,16 @@ class OtherWeights(Check):
                        site=later.site or reading.place(seen, "optimizer", "step"),
                        evidence=["The first training is in order.",
                                  f"{later.lacking} with gradients that nobody uses: {', '.join(later.left)}"])
+
+
+def _comes_back(losses: list[float]) -> bool:
+    """Whether a loss had been learnt beyond doubt, and falls steadily again after momentum has carried the weights past that."""
+    if len(losses) < 4 * _STEADY or not all(map(math.isfinite, losses)):
+        return False
+    lowest = min(max(losses[number:number + 3]) for number in range(len(losses) - 2))
+    last = losses[-_STEADY:]
+    falls = sum(after < before for before, after in itertools.pairwise(last)) >= 0.8 * (len(last) - 1)
+    return lowest < _CAME_DOWN * losses[0] and falls and last[-1] < 0.5 * max(losses[-4 * _STEADY:])
 
 
 def _can_be_judged(seen: Observation) -> None:

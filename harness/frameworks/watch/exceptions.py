@@ -22,6 +22,7 @@ _FRAMES = 40
 _CALLED_BY_ITSELF = ("__init__", "__new__", "__call__", "__getitem__", "forward", "call")  # their arguments are the script's own affair
 # Of a very long message both ends: frameworks put the class first, and what was wrong last (a graph's error, a chained traceback).
 _HEAD, _TAIL = 2500, 1500
+_LINE = 600  # of a line of values the beginning says what they are
 _LOADING = re.compile(r"^(from_pretrained|load|load_dataset|load_metric|cached_file\w*|\w*get_config_dict|load_dataset_builder|"
                       r"dataset_module_factory|hf_hub_download)$")
 _LOADED = ("pretrained_model_name_or_path", "path", "path_or_repo_id", "repo_id", "name", "filename", "config_name")
@@ -65,6 +66,8 @@ def _owner(error: BaseException) -> tuple[str, list[str]]:
 
 
 def _both_ends(text: str) -> str:
+    if len(text) > _HEAD + _TAIL:
+        text = "\n".join(line if len(line) <= _LINE else f"{line[:_LINE]} ..." for line in text.splitlines())
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n...\n{text[-_TAIL:]}"
 
 

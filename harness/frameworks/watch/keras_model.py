@@ -145,11 +145,12 @@ class Models:
                 if known.trainable and known.used and known.gradient_norm is None]
 
     def gradients(self, sources: list[int], norms: list[float]) -> None:
-        """Gradient norms of the first step, by the ids of the weights they are of; negative where none arrived."""
+        """Gradient norms of the first step, by the ids of the weights they are of, or of what those stand for; negative where none
+        arrived."""
         seen = self._watch.seen.model
         known = dict(zip(sources, norms, strict=False))
-        for key, facts in zip(self._ids, seen.parameters if seen is not None else [], strict=False):
-            norm = known.get(key)
+        for weight, facts in zip(self._weights, seen.parameters if seen is not None else [], strict=False):
+            norm = next((known[key] for key in keras_hidden.ids_of([weight]) if key in known), None)
             if norm is not None and norm >= 0:
                 facts.gradient_norm, facts.used = norm, True
             elif norm is not None and math.isnan(norm):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.frameworks.watch import keras_hidden
 from harness.frameworks.watch.keras_backend import KerasBackend
 from harness.frameworks.watch.keras_compile import rate_of
 from harness.frameworks.watch.keras_replay import copied
@@ -216,7 +217,7 @@ def _constant(part: Any) -> Any:
 
 def holds(model: Any, weights: list[Any]) -> bool:
     """Whether these are weights of a model's that can be trained."""
-    known = {id(variable) for variable in model.trainable_variables}
+    known = keras_hidden.ids_of(model.trainable_variables)
     return all(id(weight) in known for weight in weights)
 
 

@@ -5,10 +5,7 @@ After the script, the same row is asked for several times. Random generators tha
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,24 +13,25 @@ import numpy as np
 from harness.checks.data_facts import AugmentationFacts
 from harness.frameworks.watch import motions, tensors, torch_batches, torch_datasets, written
 from harness.frameworks.watch.sites import site
-from harness.frameworks.watch.torch_state import generators_kept
+from harness.frameworks.watch.torch_state import generators_kept, own_generators_kept
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _SECONDS = 0.5
 _ROWS, _DRAWS = 16, 4
-_DEPTH = 4
 
 
 def measure(watch: TorchWatcher) -> None:
     """Enters what rows drawn again show, where a row is a picture and a picture that is wanted for it."""
     loader = watch.data.training_loader
     dataset = loader.dataset if loader is not None else None
+    if watch.seen.overwritten is not None:
+        return
     if dataset is None or not hasattr(dataset, "__len__") or not hasattr(type(dataset), "__getitem__") or not len(dataset):
         return
     own = torch_datasets.whole(dataset)
-    with generators_kept(watch.torch), _own_generators_kept(own):
+    with generators_kept(watch.torch), own_generators_kept(own):
         found = _draw_again(dataset)
     if found is None or not found.compared:
         return
@@ -78,34 +76,3 @@ def _pair(row: Any) -> tuple[motions.Picture, motions.Picture] | None:
     if len(found) < 2 or found[0].shape[:2] != found[-1].shape[:2]:
         return None
     return found[0], found[-1]
-
-
-@contextmanager
-def _own_generators_kept(dataset: Any) -> Iterator[None]:
-    kept: list[tuple[Any, Any]] = []
-    waiting, known = [(dataset, 0)], {id(dataset)}
-    while waiting:
-        owner, depth = waiting.pop()
-        if isinstance(owner, np.random.Generator):
-            kept.append((owner, owner.bit_generator.state))
-        elif isinstance(owner, np.random.RandomState):
-            kept.append((owner, owner.get_state()))
-        elif isinstance(owner, random.Random):
-            kept.append((owner, owner.getstate()))
-        elif type(owner).__name__ == "Generator" and hasattr(owner, "get_state"):
-            kept.append((owner, owner.get_state()))
-        inner = list(getattr(owner, "__dict__", {}).values()) + (list(owner) if isinstance(owner, list | tuple) and len(owner) < 50 else [])
-        for part in inner if depth < _DEPTH else []:
-            if id(part) not in known:
-                known.add(id(part))
-                waiting.append((part, depth + 1))
-    try:
-        yield
-    finally:
-        for owner, state in kept:
-            if isinstance(owner, np.random.Generator):
-                owner.bit_generator.state = state
-            elif isinstance(owner, random.Random):
-                owner.setstate(state)
-            else:
-                owner.set_state(state)

@@ -18,7 +18,7 @@ from harness.frameworks.watch.torch_loss import task_of
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_loss import LossRecord
-    from harness.frameworks.watch.torch_steps import Optimizer
+    from harness.frameworks.watch.torch_optimizer import Optimizer
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _PARAMETERS = 600

@@ -10,7 +10,7 @@ from harness.checks.training_facts import LaterFacts
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
-    from harness.frameworks.watch.torch_steps import Optimizer
+    from harness.frameworks.watch.torch_optimizer import Optimizer
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _TELLING = 3

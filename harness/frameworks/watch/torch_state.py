@@ -10,6 +10,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+_DEPTH = 4
 _HELD = ("_parameters", "_buffers", "_modules")
 
 
@@ -140,3 +143,35 @@ def silent() -> Iterator[None]:
     """What the script's own code prints while it is probed is not shown."""
     with contextlib.redirect_stdout(io.StringIO()):
         yield
+
+
+@contextlib.contextmanager
+def own_generators_kept(dataset: Any) -> Iterator[None]:
+    """Random generators that a dataset holds, itself or in what it is made of, stand afterwards where they stood."""
+    kept: list[tuple[Any, Any]] = []
+    waiting, known = [(dataset, 0)], {id(dataset)}
+    while waiting:
+        owner, depth = waiting.pop()
+        if isinstance(owner, np.random.Generator):
+            kept.append((owner, owner.bit_generator.state))
+        elif isinstance(owner, np.random.RandomState):
+            kept.append((owner, owner.get_state()))
+        elif isinstance(owner, random.Random):
+            kept.append((owner, owner.getstate()))
+        elif type(owner).__name__ == "Generator" and hasattr(owner, "get_state"):
+            kept.append((owner, owner.get_state()))
+        inner = list(getattr(owner, "__dict__", {}).values()) + (list(owner) if isinstance(owner, list | tuple) and len(owner) < 50 else [])
+        for part in inner if depth < _DEPTH else []:
+            if id(part) not in known:
+                known.add(id(part))
+                waiting.append((part, depth + 1))
+    try:
+        yield
+    finally:
+        for owner, state in kept:
+            if isinstance(owner, np.random.Generator):
+                owner.bit_generator.state = state
+            elif isinstance(owner, random.Random):
+                owner.setstate(state)
+            else:
+                owner.set_state(state)

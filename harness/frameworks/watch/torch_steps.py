@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import torch_graph, trees
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_optimizer import Optimizer
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -21,26 +21,6 @@ _SAMPLE = 4096
 _SAMPLED = 8
 _LABELS = 256
 _UNSTEPPED = 400
-
-
-@dataclass
-class Optimizer:
-    """An optimizer of the script. `modules`: how many were built before it; `zeroed`: smallest norm of its gradients at the start of a
-    backward pass since its last step."""
-
-    optimizer: Any
-    place: Place | None
-    modules: int = 0
-    steps: int = 0
-    backwards: int = 0
-    zeroed: Any = None
-    losses: list[Any] = field(default_factory=list)
-    before: list[tuple[Any, Any]] = field(default_factory=list)
-    norm: Any = None
-    rates: list[float] = field(default_factory=list)
-
-    def weights(self) -> list[Any]:
-        return [weight for group in self.optimizer.param_groups for weight in group["params"]]
 
 
 class Steps:
@@ -61,6 +41,7 @@ class Steps:
         self._last: float | None = None
         self._aside = False
         self._within: list[int] = []
+        self._shared = 0
 
     def attach(self) -> None:
         torch, session = self._torch, self._watch.session
@@ -325,6 +306,9 @@ class Steps:
             if self._watch.seen.later is not None:
                 session.enough("enough steps")  # the first training is over, and this one goes nowhere
         known.losses, known.backwards, known.zeroed = [], 0, None
+        # Optimizers that step one after the other, after a single loss, share it.
+        self._shared = self._since or self._shared
+        known.own_loss = known.own_loss or self._since > 0 or self._shared > 1
         self._since = 0
         self._watch.tape.first_cut = None  # the step's own
         if known is self.main:
@@ -376,7 +360,7 @@ class Steps:
             except RuntimeError:
                 break
         seen = self._watch.seen
-        seen.models_stepped = len(self.stepping)
+        seen.models_stepped = sum(known.own_loss for known in self.stepping)
         seen.backward_without_step = self.backwards if not self.steps else max(0, self._since_last())
         if seen.optimizer is None and self._optimizers:
             only = next(iter(self._optimizers.values()))

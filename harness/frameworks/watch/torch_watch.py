@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import torch_augmented, torch_divergence, torch_graph, torch_kept, torch_relations, trees
+from harness.frameworks.watch import (
+    torch_augmented,
+    torch_divergence,
+    torch_graph,
+    torch_kept,
+    torch_overwritten,
+    torch_relations,
+    trees,
+)
 from harness.frameworks.watch.alignment import Alignment
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
@@ -237,7 +245,8 @@ class TorchWatcher:
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
                            ("origins", self.origins.finish),
                            ("models", self.models.finish),
-                           ("data", self.data.finish), ("rows drawn again", lambda: torch_augmented.measure(self)),
+                           ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
+                           ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("graphs that are kept", self.kept.finish),
                            ("passes", self.passes.finish), ("relations", self._relate),

@@ -109,6 +109,17 @@ def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False
     return None
 
 
+def read(owner: type, name: str, sites: Sites) -> Place | None:
+    """The line of the `__getitem__` of a class of the script's own that first takes `self.name`."""
+    code = getattr(getattr(owner, "__getitem__", None), "__code__", None)
+    tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
+    if code is None or tree is None:
+        return None
+    lines = [part.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _begins(node) == code.co_firstlineno
+             for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == name]
+    return (code.co_filename, min(lines), code.co_name) if lines else None
+
+
 def _labels(value: ast.expr | None) -> ast.expr | None:
     if isinstance(value, ast.Tuple) and value.elts:
         return value.elts[-1]
