@@ -226,9 +226,13 @@ class NotNormalised(Check):
         if "unadapted" in seen.sites:
             remedy = ("Show the layer the training inputs before it is used, `norm.adapt(x_train)`: until then a `Normalization` layer "
                       "hands them on as they are.")
+        elif "one_scale" in seen.sites:
+            remedy = ("Let the `Normalization` layer take a mean and a deviation for each feature, `axis=-1` (its default): with "
+                      "`axis=None` all features share one of each.")
         spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
         return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
-                       site=seen.sites.get("unadapted") or (loader.site if loader else None) or reading.place(seen, "fit", "model"),
+                       site=(reading.place(seen, "unadapted", "one_scale") or (loader.site if loader else None)
+                             or reading.place(seen, "fit", "model")),
                        evidence=[f"`{name}`: from {facts.minimum:g} to {facts.maximum:g}{spread}", *evidence])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from harness.checks.tensor_facts import Site, TensorFacts
 from harness.checks.training_facts import ExceptionFacts
 from harness.frameworks import stages
-from harness.frameworks.watch import shadows
+from harness.frameworks.watch import shadows, written
 from harness.frameworks.watch.sites import Sites, site
 
 _OWN = str(Path(__file__).resolve().parents[2]) + "/"
@@ -40,7 +40,7 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     seen = ExceptionFacts(
         type=type(error).__name__, bases=[base.__name__ for base in type(error).__mro__[1:-1]], message=_both_ends(str(error)),
         stage=stages.stage_of(error, frames),
-        site=site((own[-1].path, own[-1].line, own[-1].function)) if own else None,
+        site=site((own[-1].path, _line(own[-1], error), own[-1].function)) if own else None,
         frames=[(frame.path, frame.line, frame.function) for frame in frames[-_FRAMES:]])
     if at_fault.get("error") is error:
         seen.module, seen.module_inputs = at_fault["module"], inputs
@@ -52,6 +52,12 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
     seen.owner, seen.close_names = _owner(error)
     seen.shadow = shadows.found(error, sites)
     return seen
+
+
+def _line(frame: stages.Frame, error: BaseException) -> int:
+    """The line of a frame; of a call over several lines that of the argument which is refused."""
+    refused = isinstance(error, TypeError | ValueError) and "argument" in str(error)
+    return written.argument(frame.path, frame.line, str(error)) if refused else frame.line
 
 
 def _owner(error: BaseException) -> tuple[str, list[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, ShiftFacts
-from harness.frameworks.watch import keras_gradients, neighbours, scales, shifts
+from harness.frameworks.watch import keras_gradients, keras_model, neighbours, scales, shifts
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_classes import classes_of
@@ -112,10 +112,12 @@ class KerasBackend(Backend[Step]):
         found = scales.of([numpy_of(part) for step in steps for part in _inputs(step.data) if _numeric(part)], channels=-1)
         if not found:
             return None
+        # What the model itself scales all features by has to come out standardised.
+        middle, deviation = keras_model.one_scale(self._model) or (0.0, 1.0)
 
         def change(part: Any) -> Any:
             scale = found.get(tuple(part.shape[1:])) if _numeric(part) else None
-            return part if scale is None else tf.constant((numpy_of(part).astype(np.float32) - scale[0]) / scale[1])
+            return part if scale is None else tf.constant(middle + deviation * (numpy_of(part).astype(np.float32) - scale[0]) / scale[1])
 
         return change
 

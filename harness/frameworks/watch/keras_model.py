@@ -116,9 +116,10 @@ class Models:
             self._watch.session.safely("hidden variables", lambda: self._hidden.extend(keras_hidden.variables(model)))
         self._statistics = [(layer, np.copy(numpy_of(layer.moving_variance))) for layer in flat_layers(model)
                             if "BatchNormalization" in type(layer).__name__ and layer.trainable][:_NORMS]
-        if any(_unadapted(layer) for layer in flat_layers(model)):
+        wanting = "unadapted" if any(map(_unadapted, flat_layers(model))) else "one_scale" if one_scale(model) is not None else None
+        if wanting is not None:
             session = self._watch.session
-            session.site("unadapted", site(written.built("Normalization", session.script, session.sites)))
+            session.site(wanting, site(written.built("Normalization", session.script, session.sites)))
         trainable = {id(weight) for weight in model.trainable_variables}
         found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
         self._ids = list(found)[:_PARAMETERS]
@@ -266,6 +267,14 @@ def _accepted(model: Any) -> list[str]:
     if names[:1] in (["inputs"], ["x"]):
         return [str(name) for name in getattr(model, "input_names", None) or []]
     return [name for name in names if name not in ("self", "training")]
+
+
+def one_scale(model: Any) -> tuple[float, float] | None:
+    """The mean and deviation that the model's only `Normalization` layer has for all features together; None where each has its own."""
+    layers = [layer for layer in flat_layers(model) if type(layer).__name__ == "Normalization"]
+    if len(layers) != 1 or _unadapted(layers[0]) or layers[0].axis not in ((), [], None):
+        return None
+    return float(np.ravel(numpy_of(layers[0].mean))[0]), float(np.sqrt(np.ravel(numpy_of(layers[0].variance))[0])) or 1.0
 
 
 def _unadapted(layer: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,14 @@ def last_made(function: Any, sites: Sites) -> Place | None:
                      and isinstance(part.ctx, ast.Store)]
             return code.co_filename, max(lines, default=returns[-1].lineno), code.co_name
     return None
+
+
+def argument(file: str, line: int, message: str) -> int:
+    """Of a call that begins on a line and is refused an argument, the line of that argument; else the line itself."""
+    tree, quoted = _tree(file), set(re.findall(r"'(\w+)'", message))
+    found = [word.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line)
+             for word in node.keywords if word.arg in quoted] if tree is not None else []
+    return found[0] if len(set(found)) == 1 else line
 
 
 def repeated(place: Place | None) -> bool:
