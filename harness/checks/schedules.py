@@ -10,7 +10,7 @@ from harness.checks.tensor_facts import Site
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
 # A warm-up of so many steps of its own is no warm-up of epochs; and stepped so seldom, the schedule is not stepped with the optimizer.
 _ENDLESS_CLIMB, _SELDOM = 50, 10
-_AT_ZERO = 30
+_AT_ZERO, _STAYS = 30, 5
 _FOLLOWED = 2000  # steps of a schedule that are looked at in advance
 _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has used up is kept
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
@@ -85,11 +85,14 @@ def _used_up(seen: Observation) -> Finding | None:
     highest = max(known)
     zero = next((number for number in range(len(known)) if max(known[number:]) <= 1e-6 * highest), len(known))
     # What goes on for so long at a rate of zero was meant to learn, whatever it has learnt before.
-    long = len(known) - zero >= max(_AT_ZERO, len(known) // 3)
+    planned = seen.optimizer.training_steps if seen.optimizer and len(known) - zero >= _STAYS else None
+    total = max(len(known), planned or 0)
+    long = total - zero >= max(_AT_ZERO, total // 3)
     if zero == 0 or not (long or (zero <= len(known) // 4 and not reading.script_learns(seen))):
         return None
+    of = f" of {total}" if planned else ""
     return Finding(
-        message=f"The learning rate is 0 from step {zero + 1} on: its schedule has used it up, and nothing is learnt any more.",
+        message=f"The learning rate is 0 from step {zero + 1}{of} on: its schedule has used it up, and nothing is learnt any more.",
         remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
         site=_schedule_site(seen, "max_steps", "lr_scheduler_type"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *reading.own_losses(seen)])

@@ -6,13 +6,14 @@ import math
 
 import pytest
 
+from harness.checks.data_facts import SourceFacts
 from harness.checks.label_values import LabelOutsideClasses
 from harness.checks.loss_output import LogitsIntoProbabilityLoss, OutputFitsLoss, ProbabilitiesIntoLogitsLoss
 from harness.checks.loss_targets import LabelDtype, TargetShape
 from harness.checks.loss_value import DrownedTerm, InitialLoss, NotANumber, SumInsteadOfMean
 from harness.checks.model_facts import BadBirth
 from harness.checks.probe_facts import ProbeFacts
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 from harness.checks.training_facts import ExceptionFacts
 from tests.checks.facts import (
     FAILS_LEARNS_SMALLER,
@@ -62,6 +63,18 @@ def test_label_outside_on_an_asynchronous_device() -> None:
     assert finding.site == MODEL
     assert isinstance(verdict(LabelOutsideClasses, died(error, model=TWO, steps=steps(1, labels=[0, 1]))), str)
     found(LabelOutsideClasses, died("lazy", model=TWO), "not to be believed", "Label 2")
+
+
+@pytest.mark.parametrize(("framework", "advice"), [("torch", "ignore_index=-100"), ("tf_keras", "ignore_class=-100")])
+def test_labels_that_are_to_be_left_out(framework: str, advice: str) -> None:
+    raised = ExceptionFacts(type="ValueError", message="Received a label value of -100 which is outside the valid range of [0, 4).",
+                            stage="loss")
+    made = Site(file="train.py", line=5, source="labels[labels == pad] = -100", function="encode")
+    compiled = Site(file="train.py", line=30, source="model.compile(...)", function="<module>")
+    observed = seen(framework=framework, exception=raised, sites={"compile": compiled},
+                    sources={"labels": [SourceFacts(site=made, kind="made")]})
+    finding = found(LabelOutsideClasses, observed, advice)
+    assert finding.site == compiled
 
 
 def test_label_outside_silent() -> None:
@@ -276,6 +289,13 @@ def _terms(small_end: float, gradient: float, name: str = "cross_entropy") -> li
 
 def test_drowned_term() -> None:
     found(DrownedTerm, seen(loss_terms=_terms(1.1, 0.5), loss_calls=[call()]), "drowns cross_entropy", "1000 times")
+
+
+def test_a_term_that_is_drowned_by_gradient_alone() -> None:
+    terms = [term | {"value": term["value"] / 100} if term["line"] == 9 else term for term in _terms(1.1, 0.5)]  # type: ignore[operator]
+    for alone, wrong in ((curve(0.1, 1.1, 0.3), True), (curve(0.1, 1.1, 1.08), False), (None, False)):
+        observed = seen(loss_terms=terms, loss_calls=[call()], probes=ProbeFacts(term_alone=alone))
+        assert hasattr(verdict(DrownedTerm, observed), "remedy") is wrong
 
 
 @pytest.mark.parametrize(("terms", "facts"), [

@@ -7,6 +7,7 @@ import pytest
 from harness.checks.base import Finding
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import CurveFacts
 from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import BufferFacts, ExceptionFacts
@@ -48,6 +49,15 @@ def test_rate_too_high() -> None:
 ])
 def test_rate_not_too_high(facts: dict[str, object]) -> None:
     assert not hasattr(verdict(RateTooHigh, seen(**facts)), "remedy")
+
+
+def test_a_loss_that_comes_back_from_an_overshoot() -> None:
+    thrown = [1.0, 0.5, 0.2, 0.05, 0.04, 0.05, *[0.06 * 1.3 ** n for n in range(30)]]
+    falling = [thrown[-1] * 0.7 ** n for n in range(1, 10)]
+    for losses, waits in ((thrown + falling, True), (thrown, False), ([loss + 0.3 for loss in thrown] + falling, False)):
+        own = CurveFacts(learning_rate=0.05, losses=losses)
+        observed = seen(probes=probes(own, curve(0.001, 1.0, 0.1)), optimizer=ADAM, steps=steps(len(losses)))
+        assert ("on its way down again" in str(verdict(RateTooHigh, observed))) is waits
 
 
 def test_rate_of_a_script_that_learns() -> None:
@@ -142,6 +152,18 @@ def test_rate_used_up_by_its_schedule() -> None:
     for step in falling:
         step.learning_rate = 0.1
     assert "not probed" in str(verdict(RateTooLow, seen(steps=falling, model=model(), probes=stuck)))
+
+
+@pytest.mark.parametrize(("planned", "zeros", "wrong"), [(600, 10, True), (60, 10, False), (600, 2, False), (None, 10, False)])
+def test_a_rate_that_is_used_up_long_before_the_last_step(planned: int | None, zeros: int, *, wrong: bool) -> None:
+    taken = steps(60)
+    for number, step in enumerate(taken):
+        step.learning_rate = 0.1 * max(0.0, 1 - number / (60 - zeros))
+    observed = seen(steps=taken, model=model(), optimizer=OptimizerFacts(kind="AdamW", site=HERE, training_steps=planned))
+    if wrong:
+        found(RateTooLow, observed, "from step 51 of 600")
+    else:
+        assert not hasattr(verdict(RateTooLow, observed), "remedy")
 
 
 def test_the_rate_of_a_trainer_stands_in_its_arguments() -> None:

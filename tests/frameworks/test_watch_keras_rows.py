@@ -126,6 +126,15 @@ def test_a_layer_that_was_never_shown_the_inputs(tmp_path: Path, name: str, adap
         assert seen.sites["unadapted"].source == "norm = keras.layers.Normalization()"
 
 
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("axis", "wrong"), [("axis=None", True), ("axis=-1", False)])
+def test_a_layer_that_scales_all_features_alike(tmp_path: Path, name: str, axis: str, wrong: bool) -> None:
+    text = SURVEY.replace("Normalization()", f"Normalization({axis})").replace("ADAPTED", "norm.adapt(x)").replace("NAME", name)
+    seen = watch(tmp_path, text)
+    assert found(seen) == (["D108"] if wrong else [])
+    assert ("one_scale" in seen.sites) is wrong
+
+
 @pytest.mark.parametrize("keras", ["keras", "tf_keras"])
 def test_the_layer_that_makes_all_rows_alike(tmp_path: Path, keras: str) -> None:
     pytest.importorskip(keras)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _SECONDS, _LARGEST = 0.5, 1 << 28
-_ROWS, _READINGS = 8, 6
+_ROWS, _READINGS, _LEAST = 8, 6, 2
 
 
 def measure(watch: TorchWatcher) -> None:
@@ -60,29 +60,33 @@ def _stored(dataset: Any) -> dict[str, Any]:
 
 
 def _read(twin: Any, names: list[str]) -> OverwrittenFacts | None:
-    begun, read, hit = time.monotonic(), 0, 0
-    changed: dict[str, list[float]] = {name: [] for name in names}
+    begun, read = time.monotonic(), 0
+    changed: dict[str, list[float]] = {}
     for number in np.linspace(0, len(twin) - 1, min(_ROWS, len(twin))).astype(int).tolist():
-        first = {name: _array(getattr(twin, name)[number]) for name in names}
-        again = None
+        def row_of(name: str, number: int = number) -> Any:
+            return _array(getattr(twin, name)[number])
+
+        first, again = {name: row_of(name) for name in names}, None
         for _ in range(_READINGS):
             if time.monotonic() - begun > _SECONDS:
                 break
-            before = {name: _array(getattr(twin, name)[number]) for name in names}
-            row = [_array(part) for part in torch_batches.columns_of(twin[number]).values()]
-            after = {name: _array(getattr(twin, name)[number]) for name in names}
+            before = {name: row_of(name) for name in names}
+            given = [_array(part) for part in torch_batches.columns_of(twin[number]).values()]
             # What is kept at the first reading, a cache, stays as it is at the second; a count of readings is no part of a row.
-            again = again or next((name for name in names if not np.array_equal(before[name], first[name], equal_nan=True)
-                                   and not np.array_equal(after[name], before[name], equal_nan=True)
-                                   and any(_same(part, after[name]) for part in row)), None)
+            again = again or next((name for name in names if _differing(before[name], first[name]) and _differing(
+                row_of(name), before[name]) and any(_same(part, row_of(name)) for part in given)), None)
         read += 1
-        hit += again is not None
-        for name in names:
-            changed[name].append(float(np.mean(first[name] != _array(getattr(twin, name)[number]))))
-    if hit < 2:
+        if again is not None:
+            changed.setdefault(again, []).append(_differing(first[again], row_of(again)))
+    attribute = max(changed, key=lambda name: len(changed[name]), default=None)
+    if attribute is None or len(changed[attribute]) < _LEAST:
         return None
-    attribute = max(names, key=lambda name: sum(changed[name]))
-    return OverwrittenFacts(attribute=attribute, rows=read, readings=_READINGS, share=float(np.mean(changed[attribute])))
+    return OverwrittenFacts(attribute=attribute, rows=read, readings=_READINGS, share=sum(changed[attribute]) / read)
+
+
+def _differing(one: Any, other: Any) -> float:
+    """Share of the values that differ."""
+    return float(1 - np.isclose(one.astype(float), other.astype(float), rtol=0, atol=0, equal_nan=True).mean())
 
 
 def _array(value: Any) -> Any:

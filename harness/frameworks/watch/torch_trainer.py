@@ -67,6 +67,9 @@ class Trainers:
         def wrap(original: Any) -> Any:
             def on_step_end(handler: Any, args: Any, state: Any, control: Any) -> Any:
                 result = original(handler, args, state, control)
+                optimizer = self._watch.seen.optimizer
+                if self._watch.session.active and optimizer is not None:
+                    optimizer.training_steps = int(state.max_steps)
                 if self._watch.session.active and not self._watch.leads_on:
                     result.should_training_stop = True
                     if self._watch.seen.truncated_at is None:
