@@ -123,10 +123,13 @@ class ConstantLabels(Check):
     @staticmethod
     def _left_out(seen: Observation, value: int, which: str, place: Site | None) -> Finding:
         """Every label is one that a loss passes over."""
+        mapped, written = reading.place(seen, "map.labels"), reading.place(seen, "left_out") if value == _LEFT_OUT else None
+        if mapped is not None and ".map(" in mapped.source:
+            mapped = written or mapped  # the function that it is given was not read
         return Finding(message=f"Every label of every batch is {value}, which the loss leaves out: there is nothing to learn from.",
                        remedy=f"Look at how the labels are made; {value} is for padding and for tokens that are not to be predicted.",
-                       site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels")
-                       or raised.made_by(seen, *raised.LABELS) or place,
+                       site=reading.place(seen, "collator.labels", "getitem.labels") or mapped or raised.made_by(seen, *raised.LABELS)
+                       or written or place,
                        evidence=[f"{which}: all {value}"])
 
     @staticmethod

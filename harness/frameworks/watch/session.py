@@ -218,6 +218,9 @@ class WatchSession:
         self._maps.finish()
         for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
             self.site(f"uncalled.{name}", site(place))
+        left_out = self.safely("labels that are left out", written.negative, -100, self.script)
+        if left_out is not None:
+            self.site("left_out", site(left_out))
         for made in ("to_categorical", "one_hot"):
             one_hot = self.safely("where one-hot rows are made", written.built, made, self.script, self.sites)
             if one_hot is not None:

@@ -33,6 +33,8 @@ class RootCall:
     output: Any = None
     labels: list[Any] | None = field(default=None)
 
+_NESTED = 5
+
 
 class Calls:
     """Wraps `nn.Module.__call__` and `nn.Module.__init__`."""
@@ -45,6 +47,7 @@ class Calls:
         self.ran: set[int] | None = set()
         self.recorded: set[int] = set()  # of these, with gradients on
         self._built: dict[int, tuple[Any, Place | None, int]] = {}
+        self._stacks: dict[int, tuple[Place, ...]] = {}
         self.put_into_training: Place | None = None  # where `train()` was called last
         self._switching = False
         self.count = 0  # of the modules that were built so far
@@ -101,11 +104,24 @@ class Calls:
         if id(module) not in self._built or self._built[id(module)][0]() is not module:
             self.count += 1
             self._built[id(module)] = (weakref.ref(module), self._watch.session.sites.place(skip=module), self.count)
+            self._stacks[id(module)] = self._watch.session.sites.stack()[:_NESTED]
 
     def place_of(self, module: Any) -> Place | None:
         """Where a module was built."""
         known = self._built.get(id(module))
         return known[1] if known and known[0]() is module else None
+
+    def chosen(self, module: Any) -> Place | None:
+        """Where a module's sizes were chosen: where it was built, or of a block that a model builds in several places, this one of them."""
+        place, stack = self.place_of(module), self._stacks.get(id(module), ())
+        level = stack.index(place) if place in stack else len(stack)
+        while level + 1 < len(stack) and stack[level][2] == stack[level + 1][2] == "__init__":
+            outer = {other[at + 1:at + 2] for other in self._stacks.values() for at in range(len(other)) if other[at] == stack[level]}
+            if len(outer) < 2:
+                break
+            level += 1
+            place = stack[level]
+        return place
 
     def built_after(self, module: Any, count: int) -> bool:
         """Whether a module was built when there were so many already."""
@@ -199,7 +215,7 @@ class Calls:
             if known.get("error") is not error:
                 given = [*args, *kwargs.values()]
                 known.clear()
-                known.update(error=error, target=module, built=self.place_of(module),
+                known.update(error=error, target=module, built=self.chosen(module),
                              module=f"{type(module).__name__}({_arguments(module)})",
                              inputs=[fact for value in given if (fact := tensors.facts(value)) is not None])
             if root is not None and known.get("target") is not None:

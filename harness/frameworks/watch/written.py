@@ -156,6 +156,17 @@ def argument(file: str, line: int, message: str) -> int:
     return found[0] if len(set(found)) == 1 else line
 
 
+def negative(number: int, script: Path) -> Place | None:
+    """The first line of a script that hands on a negative number, or puts it somewhere: not one that only compares with it."""
+    tree = _tree(str(script))
+    if tree is None:
+        return None
+    compared = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Compare) for part in ast.walk(node)}
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+             and isinstance(node.operand, ast.Constant) and node.operand.value == -number and id(node) not in compared]
+    return (str(script), min(lines), "<module>") if lines else None
+
+
 def repeated(place: Place | None) -> bool:
     """Whether a line stands in a loop."""
     tree = _tree(place[0]) if place is not None else None
