@@ -1,13 +1,17 @@
-"""Optimizers that share a loss, gradients of what Keras' weights stand for, and what is kept of an exception."""
+"""Optimizers that share a loss, what Keras' weights stand for, places of blocks and labels, and what is kept of an exception."""
 
 from __future__ import annotations
 
+import gc
+import tempfile
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from harness.frameworks.watch import exceptions
+from harness.frameworks.watch import exceptions, written
 from harness.frameworks.watch.sites import Sites
+from harness.frameworks.watch.torch_files import Files
 from tests.frameworks.watching import found, watch
 
 pytest.importorskip("torch")
@@ -85,3 +89,55 @@ def test_an_argument_that_is_refused_is_named_on_its_own_line(tmp_path: Path) ->
     assert seen.exception is not None
     assert seen.exception.site is not None
     assert seen.exception.site.source == "bach_size=2,"
+
+
+BLOCKS = """
+import torch
+
+
+class Block(torch.nn.Sequential):
+    def __init__(self, wide, out):
+        super().__init__(
+            torch.nn.Linear(wide, out), torch.nn.ReLU())
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Block(8, 16)
+        self.second = Block(8, 4)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+Net()(torch.randn(4, 8)).sum().backward()
+"""
+
+
+def test_a_block_that_is_built_in_several_places(tmp_path: Path) -> None:
+    seen = watch(tmp_path, BLOCKS)
+    assert found(seen) == ["F103"]
+    assert seen.sites["layer"].source == "self.second = Block(8, 4)"
+    once = watch(tmp_path, BLOCKS.replace("self.first = Block(8, 16)", "self.first = torch.nn.Linear(8, 16)"))
+    assert once.sites["layer"].source == "torch.nn.Linear(wide, out), torch.nn.ReLU())"
+
+
+def test_the_line_that_writes_a_label_which_is_left_out(tmp_path: Path) -> None:
+    script = tmp_path / "tags.py"
+    script.write_text("kept = labels != -100\nif tag > -100:\n    pass\nids = [known.get(tag, -100) for tag in tags]\nrow[0] = -100\n")
+    place = written.negative(-100, script)
+    assert place is not None
+    assert place[1] == 4
+    assert written.negative(-1, script) is None
+
+
+def test_scratch_files_are_gone_with_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    files = Files(cast("Any", None))
+    path = Path(files.scratch("model.pt"))
+    path.write_text("weights")
+    assert path.parent.parent == tmp_path
+    del files
+    gc.collect()
+    assert not list(tmp_path.iterdir())
