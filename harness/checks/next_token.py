@@ -95,7 +95,9 @@ class NextToken(Check):
         if shift.causal is not None:
             kept = "the same" if shift.causal else "others"
             evidence.append(f"answers in the first half, when the ids of the second half are exchanged between rows: {kept}")
-        names = ("forward", "model", "loss") if ahead else (
+        # A model of transformers that computes its own loss looks ahead as its configuration has it.
+        built = ("config.is_decoder", "config.vocab_size") if any(call.name == "model" for call in seen.loss_calls) else ()
+        names = (*built, "forward", "model", "loss") if ahead else (
             *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets",
             "loss", "forward")
         return Finding(message=message, remedy=remedy, site=reading.place(seen, *names), evidence=[*evidence, *reading.own_losses(seen)])
