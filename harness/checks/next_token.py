@@ -96,7 +96,9 @@ class NextToken(Check):
             kept = "the same" if shift.causal else "others"
             evidence.append(f"answers in the first half, when the ids of the second half are exchanged between rows: {kept}")
         # A model of transformers that computes its own loss looks ahead as its configuration has it.
-        built = ("config.is_decoder", "config.vocab_size") if any(call.name == "model" for call in seen.loss_calls) else ()
+        called = seen.sites.get("forward")
+        library = any(call.name == "model" for call in seen.loss_calls) or (called is not None and ".train(" in called.source)
+        built = ("config.is_decoder", "config.vocab_size") if library else ()
         names = (*built, "forward", "model", "loss") if ahead else (
             *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets",
             "loss", "forward")
