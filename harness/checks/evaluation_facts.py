@@ -98,6 +98,19 @@ class AlignmentFacts(Facts):
     place: Site | None = None
 
 
+class PredictedFacts(Facts):
+    """A call of `Trainer.predict` whose rows came in another order than the dataset has, by length where `grouped`.
+
+    `answers`, `labels`: whether the script has looked at the predictions, and at the labels that stand in their order.
+    """
+
+    rows: int
+    grouped: bool = False
+    answers: bool = False
+    labels: bool = False
+    site: Site | None = None
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active; `sampled`: those of them that ask for the same rows three times in a row or more. `training_in_eval_mode`:
@@ -105,7 +118,7 @@ class EvaluationFacts(Facts):
     Keras were given, once for each pair of shapes (a length left open is 0). `scores`: raw outputs of a loss that applies the sigmoid
     itself, over all evaluation steps of Keras.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
-    `alignment`: of answers to a language's tokens.
+    `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode."""
 
     forwards: int = 0
@@ -122,4 +135,5 @@ class EvaluationFacts(Facts):
     relation: RelationFacts | None = None
     dropped: Site | None = None
     alignment: AlignmentFacts | None = None
+    predicted: list[PredictedFacts] = []
     site: Site | None = None

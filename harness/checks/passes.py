@@ -27,7 +27,7 @@ class TwoPasses(Check):
         """Judges the order of the labels that answers were held against by the one in which the rows came that were answered."""
         found = seen.evaluation.passes
         if found is None:
-            return self._by_result(seen)
+            return self._moved(seen) or self._by_result(seen)
         if seen.framework in reading.KERAS:
             remedy = ("Do not shuffle what is evaluated (no `.shuffle(...)`, or `shuffle=False`), or take both out of one pass: "
                       "`for x, y in dataset: labels.append(y); predictions.append(model(x, training=False))`.")
@@ -42,6 +42,22 @@ class TwoPasses(Check):
             message="Predictions and labels do not come in one order: each pass over the data shuffles it anew, so that a prediction is "
                     "held against the label of another row.",
             remedy=remedy, site=found.labels or found.answers or found.loader or reading.place(seen, "evaluation"), evidence=evidence)
+
+    @staticmethod
+    def _moved(seen: Observation) -> Finding | None:
+        """Answers of a Trainer that come in another order than its dataset, of which the labels in that order were never looked at."""
+        found = next((each for each in seen.evaluation.predicted if each.answers and not each.labels), None)
+        if found is None:
+            return None
+        why = "`group_by_length` puts rows of like length together" if found.grouped else "its loader shuffles them"
+        return Finding(
+            message=f"`predict()` gives its {found.rows} answers in another order than the dataset has: {why}, and the labels in that "
+                    "order, `label_ids`, are never looked at.",
+            remedy="Predict with a Trainer whose arguments leave `group_by_length` out, or hold the answers against "
+                   "`trainer.predict(dataset).label_ids`.",
+            site=reading.place(seen, "training_arguments.group_by_length", "training_arguments.train_sampling_strategy") if found.grouped
+            else found.site,
+            evidence=[f"the answers: `{found.site.source}`"] if found.site is not None else [])
 
     @staticmethod
     def _by_result(seen: Observation) -> Finding | None:

@@ -128,3 +128,24 @@ def test_labels_as_models_of_series_name_them() -> None:
     batch = {"past_values": torch.zeros(4, 8, 1), "target_values": torch.arange(4)}
     assert torch_batches.labels_in(batch) is batch["target_values"]
     assert torch_batches.inputs_key(torch_batches.columns_of(batch), batch["target_values"]) == "past_values"
+
+
+@pytest.mark.parametrize(("grouped", "used", "wrong"), [
+    ("group_by_length=True,", "answers = trainer.predict(tests).predictions", True),
+    ("group_by_length=True,", "answers, labels, _ = trainer.predict(tests)", False),
+    ("group_by_length=True,", "out = trainer.predict(tests); right = (out.predictions.argmax(-1) == out.label_ids).mean()", False),
+    ("", "answers = trainer.predict(tests).predictions", False)])
+def test_answers_in_another_order_than_the_dataset(tmp_path: Path, grouped: str, used: str, *, wrong: bool) -> None:
+    import transformers
+
+    if "group_by_length" not in transformers.TrainingArguments.__dataclass_fields__:
+        pytest.skip("this version has another argument")
+    text = TRAINER.replace("logging_steps=1000,", f"logging_steps=1000, {grouped}").replace(
+        "results = trainer.evaluate()", f"tests = data.select(range(160, 200))\n{used}")
+    seen = watch(tmp_path, text, steps=16)
+    assert seen.exception is None, seen.exception
+    finding = next(result.finding for result in walk(seen) if result.code == "E505")
+    assert (finding is not None) == wrong
+    if finding is not None:
+        assert finding.site is not None
+        assert "group_by_length=True" in finding.site.source

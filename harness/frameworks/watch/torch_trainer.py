@@ -10,6 +10,7 @@ from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import torch_datasets
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_evaluation import numbers
+from harness.frameworks.watch.torch_predictions import Predictions
 from harness.frameworks.watch.torch_state import silent
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class Trainers:
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
+        self._predictions = Predictions(watch)
         self.trainer: Any = None
         self.training = False
         self.place: Place | None = None
@@ -43,6 +45,7 @@ class Trainers:
         patches.replace(module.Trainer, "train", self._wrap_train)
         patches.replace(module.Trainer, "evaluation_loop", self._wrap_evaluation)
         patches.replace(module.Trainer, "_remove_unused_columns", self._wrap_remove)
+        self._predictions.attach(module)
 
     def _hook_arguments(self, module: Any) -> None:
         session = self._watch.session
