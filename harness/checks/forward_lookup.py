@@ -21,6 +21,7 @@ _LOOKUP = (r"^index out of range in self", r"indices\[(?:\d+,)*(?P<at>\d+)\] = (
            r"Index \d+ of input takes value (?P<id>-?\d+) which is not in the valid range \[0, (?P<table>\d+)\)",
            r"maximum value of \w+ \((?P<id>.*?)\) must be smaller than the embedding layer.{1,2}s input dimension \((?P<table>\d+)\)",
            r"Assertion `srcIndex < srcSelectDimSize` failed", r"Assertion `?ind >= 0 && ind < ind_dim_size")
+_RESERVED = 2
 _POSITION = re.compile(r"posit|\bpos\b|_pos\b|pos_|\bpe\b|\bwpe\b", re.IGNORECASE)
 _EMBEDDING_CODE = r"/models/\w+/modeling_\w+\.py:"
 
@@ -87,7 +88,7 @@ class TooLong(Check):
         if length <= table and not error.message.startswith("index"):
             return False
         if positions is not None and longest is not None:
-            padded = range(positions, positions + 3)  # RoBERTa's table begins with rows for its padding
+            padded = range(positions, positions + _RESERVED + 1)  # RoBERTa's table begins with rows for its padding
             return longest > positions and (table in padded or length == longest)
         if table == positions:
             return True
@@ -106,12 +107,15 @@ class TooLong(Check):
         own = seen.model is not None and not seen.model.pretrained
         table_site = (reading.place(seen, "config.max_position_embeddings", "config.n_positions") if own else None) \
             or (reading.place(seen, "layer") if _own_layer(seen, error) else None)
+        # The first rows of RoBERTa's table are for its padding: one that was made just long enough is two too short.
+        reserved = length is not None and table is not None and 0 < length - table <= _RESERVED
+        cut = None if reserved and table_site else reading.place(seen, "untruncated")
         return Finding(message=f"A row of the batch is too long for the model: {rows} {has}.",
                        remedy=f"Cut the rows when tokenizing, `tokenizer(texts, truncation=True, max_length={limit})`, or split long "
                               "texts; "
                               "a model of your own needs a longer position table.",
                        # A table of the script's own is mended where it is built, a tokenizer's rows where they are cut.
-                       site=reading.place(seen, "untruncated") or table_site or error.site,
+                       site=cut or table_site or error.site,
                        evidence=[raised.quote(error), *warned[:1], *reading.caveat(seen)])
 
 
