@@ -133,6 +133,7 @@ def test_labels_as_models_of_series_name_them() -> None:
 @pytest.mark.parametrize(("grouped", "used", "wrong"), [
     ("group_by_length=True,", "answers = trainer.predict(tests).predictions", True),
     ("group_by_length=True,", "answers, labels, _ = trainer.predict(tests)", False),
+    ("group_by_length=True,", "import pickle; kept = pickle.loads(pickle.dumps(trainer.predict(tests))).label_ids", False),
     ("group_by_length=True,", "out = trainer.predict(tests); right = (out.predictions.argmax(-1) == out.label_ids).mean()", False),
     ("", "answers = trainer.predict(tests).predictions", False)])
 def test_answers_in_another_order_than_the_dataset(tmp_path: Path, grouped: str, used: str, *, wrong: bool) -> None:

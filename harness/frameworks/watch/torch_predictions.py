@@ -18,7 +18,6 @@ class Predictions:
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
-        self._kinds: dict[type, type] = {}
 
     def attach(self, module: Any) -> None:
         """Hook the Trainer of `transformers.trainer`."""
@@ -64,6 +63,9 @@ class Predictions:
             def __iter__(self) -> Any:
                 facts.answers = facts.labels = True
                 return tuple.__iter__(self)
+
+            def __reduce__(self) -> Any:
+                return kind, tuple(self)  # a script may keep it in a file
 
         Followed.__name__, Followed.__qualname__ = kind.__name__, kind.__qualname__
         return tuple.__new__(Followed, tuple(result))
