@@ -64,3 +64,28 @@ def test_batches_that_are_kept_to_experiment_with_are_no_growth(tmp_path: Path) 
     assert len(seen.steps) == 60
     assert seen.memory.growth_per_step is not None
     assert seen.memory.growth_per_step < 2**20  # a batch has four times as much
+
+
+LEAKY = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+model = nn.Linear(64, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+kept = []
+for step in range(80):
+    xb, yb = torch.randn(64, 64), torch.randint(0, 2, (64,))
+    if KEEP:
+        kept.append(torch.ones(2 * 2**18))
+    optimizer.zero_grad()
+    F.cross_entropy(model(xb), yb).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("keep", "least", "most"), [("True", 1.9, 2.1), ("step < 16", -0.1, 0.1), ("False", -0.1, 0.1)])
+def test_growth_of_memory(tmp_path: Path, keep: str, least: float, most: float) -> None:
+    """2 MiB are kept with each step, with each of the first ones (a cache that fills), or with none."""
+    seen = watch(tmp_path, LEAKY.replace("KEEP", keep), steps=80)
+    assert len(seen.steps) == 80
+    assert seen.memory.growth_per_step is not None
+    assert least < seen.memory.growth_per_step / 2**20 < most

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _STARTED, _SETTLED, _EVERY = 2, 10, 5
-_POINTS, _LEAST = 400, 4
-# A careful reading costs a script what it has to fetch again from the system: later ones are so much further apart.
+_POINTS = 400
+# A careful reading costs a script what it has to fetch again from the system. After the first ones it is taken only where the plain size
+# has grown since at a rate that makes up such a share of it over all steps, and later ones are so much further apart.
+_FIRST = 2
+_SHARE = 0.05
 _RARER = 1.25
 
 
 class Memory:
-    """One reading a step, every few steps with care: memory that was freed and that the allocator still holds does not count there.
+    """One reading a step, and while they grow every few steps one with care: memory that was freed and that the allocator still holds
+    does not count there.
 
     What is watched beside a script leaves gaps in its heap, which look like growth otherwise.
     """
@@ -29,17 +33,29 @@ class Memory:
 
     def stepped(self) -> None:
         if len(self._sizes) < _POINTS:
-            step = len(self._sizes)
-            careful = step >= self._next
-            if careful:
-                release_freed()
-                self._next = max(step + _EVERY, int(_RARER * (step - _SETTLED)))
-            self._sizes.append(self._now())
-            self._careful += [(step, self._sizes[-1])] if careful else []
+            step, size = len(self._sizes), self._now()
+            if step >= self._next:
+                if len(self._careful) < _FIRST or self._plain_growth() * step > _SHARE * size:
+                    release_freed()
+                    size = self._now()
+                    self._careful.append((step, size))
+                self._next = max(step + (_EVERY if len(self._careful) < _FIRST else 3 * _EVERY), int(_RARER * (step - _SETTLED)))
+            self._sizes.append(size)
         if len(self._sizes) > _STARTED + 1:
             # For the case that the kernel ends the script before it can be measured with care.
             grown = self._sizes[-1] - self._sizes[_STARTED]
             self._watch.seen.memory.growth_per_step = grown / (len(self._sizes) - 1 - _STARTED)
+
+    def _plain_growth(self) -> float:
+        """Bytes a step since the last careful reading, after which the first steps fetch again what was given back.
+
+        Batches of different lengths leave a size that wavers: what is within it is no growth.
+        """
+        sizes = self._sizes[self._careful[-1][0] + _EVERY:]
+        half = len(sizes) // 2
+        first, second = sizes[:half], sizes[-half:]
+        higher = max(second) - max(first)
+        return higher / half if min(second) > max(first) or higher > max(first) - min(first) else 0.0
 
     def _now(self) -> int:
         cuda = self._watch.torch.cuda
@@ -54,10 +70,12 @@ class Memory:
         if self._watch.torch.cuda.is_available() and self._watch.torch.cuda.is_initialized():
             seen.peak = int(self._watch.torch.cuda.max_memory_allocated())
         seen.growth_per_step = None
-        if len(self._careful) >= _LEAST:
+        if len(self._careful) >= _FIRST:
             # Halves against each other: a cache that fills once leaves no slope in the second half.
-            (begun, before), (ended, after) = self._careful[len(self._careful) // 2], self._careful[-1]
+            (begun, before), (ended, after) = self._careful[(len(self._careful) - 1) // 2], self._careful[-1]
             seen.growth_per_step = (after - before) / (ended - begun)
+            if len(self._sizes) > ended + 2 * _EVERY:
+                seen.growth_per_step = min(seen.growth_per_step, self._plain_growth())
         model = self._watch.seen.model
         if model is not None:
             seen.weights = sum(weight.size for weight in model.parameters) * 4 or None
