@@ -234,8 +234,8 @@ class Steps:
             self._within.append(id(optimizer))
             if self._within.count(id(optimizer)) > 1:
                 return  # a subclass whose step calls its parent's: one step, not two
-            # `args` begins with the optimizer itself; a closure is the script's own way from model to loss.
-            if len(args) < 2 and kwargs.get("closure") is None:
+            # `args` begins with the optimizer itself; a closure is the script's own way from model to loss (accelerate passes None).
+            if all(given is None for given in [*args[1:2], kwargs.get("closure")]):
                 self._aside = self._watch.tape.suspend() or self._aside
             self._watch.session.safely("a step", self._prepare, optimizer)
 
