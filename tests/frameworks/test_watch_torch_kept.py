@@ -89,3 +89,11 @@ def test_growth_of_memory(tmp_path: Path, keep: str, least: float, most: float) 
     assert len(seen.steps) == 80
     assert seen.memory.growth_per_step is not None
     assert least < seen.memory.growth_per_step / 2**20 < most
+
+
+def test_without_time_for_experiments_there_are_none(tmp_path: Path) -> None:
+    seen = watch(tmp_path, LEAKY.replace("KEEP", "False"), steps=30, probe_seconds=0.0)
+    assert len(seen.steps) == 30
+    assert seen.probes.seconds == 0
+    assert set(seen.probes.skipped.values()) == {"no time for experiments"}
+    assert seen.probes.initial_loss is None

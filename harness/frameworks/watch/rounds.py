@@ -117,6 +117,9 @@ class Rounds(ABC, Generic[S]):
 
     def _round(self, run: Callable[[Clock, float], None], share: float) -> None:
         self.begun += 1
+        if self.watched.session.budget.probe_seconds <= 0:
+            self.facts.skipped[f"round {self.begun}"] = "no time for experiments"
+            return
         clock = Clock()
         try:
             with self.watched.session.paused(), warnings.catch_warnings(action="ignore"):

@@ -53,7 +53,7 @@ class Enough(BaseException):
 
 @dataclass(frozen=True)
 class WatchBudget:
-    """`seconds` of training to be watched, probes included; `steps` of it in full; `probe_seconds` for all probes together.
+    """`seconds` of training to be watched, probes included; `steps` of it in full; `probe_seconds` for all probes together (0: none).
 
     Of a slow model fewer steps will do: those of the first `slow_seconds` of training, probes not counted, but at least `least_steps`,
     and twice as many where these do not tell whether the script learns. Up to `patient_steps` where all experiments are done, nothing was
