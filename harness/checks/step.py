@@ -261,7 +261,7 @@ class OtherWeights(Check):
         wanted = [p for p in model.parameters if p.trainable]
         left = [p for p in wanted if p.in_optimizer is False and not p.moved and p.gradient_norm]
         remedy = "Make the optimizer last, after the model has its final layers and device: `optimizer = ...(model.parameters(), lr=...)`."
-        site = reading.place(seen, "optimizer", "model", "step")
+        site = reading.place(seen, *(("rebound",) if not optimizer.held else ()), "optimizer", "model", "step")
         if optimizer.held == 0 and wanted and not any(p.moved for p in wanted):
             return Finding(message=f"The optimizer holds none of the {len(wanted)} weights of the model that is trained"
                                    + (f"; its {optimizer.foreign} belong to something else." if optimizer.foreign else "."),

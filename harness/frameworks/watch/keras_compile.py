@@ -88,8 +88,7 @@ class Compiles:
                 place = session.sites.place(skip=self)
                 compiles._places[id(self)] = (weakref.ref(self), place)
                 compiles._rates[id(self)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
-                if place is not None:
-                    session.site("optimizer", site(place))
+                session.noted("optimizer", place)
             original(self, *args, **kwargs)
 
         __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]

@@ -261,8 +261,7 @@ class Data:
         while dataset is not None and type(dataset).__name__ not in _UNPADDED:
             dataset = next(iter(dataset._inputs()), None)
         place = self.place_of(dataset) if dataset is not None and error is not None else None
-        if place is not None:
-            self._watch.session.site("batched", site(place))
+        self._watch.session.noted("batched", place)
 
     def finish(self) -> None:
         """Complete the loaders' facts."""

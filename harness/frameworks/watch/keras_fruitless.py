@@ -6,7 +6,6 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch import written
-from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -57,5 +56,4 @@ class Fruitless:
         watch.models.stepped(watch.steps.start)
         for name in ("apply", "apply_gradients"):
             place = written.built(name, watch.session.script, watch.session.sites)
-            if place is not None:
-                watch.session.site("step_written", site(place))
+            watch.session.noted("step_written", place)

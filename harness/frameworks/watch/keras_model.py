@@ -94,8 +94,7 @@ class Models:
                 seen.final_units = int(last.units)
         for table in (layer for layer in layers if type(layer).__name__ == "Embedding"):
             place = watch.compiles.place_of(table)
-            if place is not None:
-                watch.session.site(f"embedding {table.input_dim}", site(place))
+            watch.session.noted(f"embedding {table.input_dim}", place)
         config = getattr(model, "config", None)
         seen.num_labels = getattr(config, "num_labels", None)
         seen.problem_type = getattr(config, "problem_type", None)

@@ -179,8 +179,7 @@ class Steps:
                 self.original(next(batches))
 
         place = keras_gradients.cut(forward, model.trainable_variables, self._watch.session.sites.place)
-        if place is not None:
-            self._watch.session.site("cut", site(place))
+        self._watch.session.noted("cut", place)
 
     def _prepare(self, model: Any) -> None:
         watch = self._watch

@@ -32,7 +32,7 @@ from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
-from harness.frameworks.watch.sites import Sites, site
+from harness.frameworks.watch.sites import Place, Sites, site
 from harness.process.environment import cores
 
 T = TypeVar("T")
@@ -286,6 +286,11 @@ class WatchSession:
         if found is not None:
             self.observation.sites.setdefault(name, found)
         return found
+
+    def noted(self, name: str, place: Place | None) -> None:
+        """Remember a place that is known already, if it is."""
+        if (known := site(place)) is not None:
+            self.site(name, known)
 
     def training_begins(self) -> None:
         """The clock of the budget starts with the first training step."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from harness.checks.data_facts import AugmentationFacts
 from harness.frameworks.watch import motions, tensors, torch_batches, torch_datasets, written
-from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_state import generators_kept, own_generators_kept
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ def measure(watch: TorchWatcher) -> None:
         return
     watch.seen.augmentation = found
     place = written.last_made(getattr(type(own), "__getitem__", None), watch.session.sites)
-    if place is not None:
-        watch.session.site("getitem.drawn", site(place))
+    watch.session.noted("getitem.drawn", place)
 
 
 def _draw_again(dataset: Any) -> AugmentationFacts | None:

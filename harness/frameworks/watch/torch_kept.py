@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch import tensors, trees, written
-from harness.frameworks.watch.sites import Place, Sites, site
+from harness.frameworks.watch.sites import Place, Sites
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -83,5 +83,4 @@ class Unfollowed:
         memory.evaluations = len({made.step for made, mark in marks if mark is None and not set(made.stack) <= self._followed}
                                  | {made.step for made in held})
         place = next((place for place in held[0].stack if place not in self._followed), None) if held else None
-        if place is not None:
-            self._watch.session.site("kept_graph", site(place))
+        self._watch.session.noted("kept_graph", place)

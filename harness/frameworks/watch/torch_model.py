@@ -234,16 +234,13 @@ class Models:
             if owner is not None:
                 seen.unregistered.append(f"{type(owner[0]).__name__}.{owner[1]} {tuple(variable.shape)}")
                 place = written.attribute(type(owner[0]), owner[1], self._watch.session.sites)
-                if place is not None:
-                    self._watch.session.site("unregistered", site(place))
+                self._watch.session.noted("unregistered", place)
             elif isinstance(variable, self._torch.nn.Parameter):
                 seen.unregistered.append(f"tensor {tuple(variable.shape)}")
         del seen.unregistered[40:]
 
     def _remember(self, name: str, module: Any) -> None:
-        place = site(self._watch.calls.place_of(module))
-        if place is not None:
-            self._watch.session.site(name, place)
+        self._watch.session.noted(name, self._watch.calls.place_of(module))
 
     def never_ran(self) -> None:
         """No optimizer could be made: the model as it was built, with the layers that it keeps where `parameters()` does not look."""
@@ -302,7 +299,7 @@ class Models:
         named = [(self._names.get(id(weight), ""), weight) for weight in self._own_weights()]
         own = {id(weight) for _, weight in named}
         if known is not None and self.model is None:
-            named = [(f"weight {number}", weight) for number, weight in enumerate(known.weights())]
+            named = [(f"weight {number}", one) for number, one in enumerate(known.weights())]
         owners = {id(weight): id(module) for part in self._parts for module in part.modules()
                   for weight in module._parameters.values() if weight is not None}
         came = {facts.name: facts for facts in seen.parameters if facts.gradient_norm is not None}
@@ -313,10 +310,11 @@ class Models:
                 facts.gradient_norm, facts.used = came[facts.name].gradient_norm, True
         if known is not None and self._watch.seen.optimizer is not None and self.model is not None:
             trained = own | {id(weight) for root in self._watch.roots for weight in root.parameters()}
-            mine = known.weights()
-            self._watch.seen.optimizer.held = sum(id(weight) in trained for weight in mine)
-            self._watch.seen.optimizer.foreign = sum(
-                id(weight) not in trained and (self._reached is None or id(weight) not in self._reached) for weight in mine)
+            strange, reached = [weight for weight in known.weights() if id(weight) not in trained], self._reached
+            self._watch.seen.optimizer.held = len(known.weights()) - len(strange)
+            self._watch.seen.optimizer.foreign = sum(reached is None or id(weight) not in reached for weight in strange)
+            if len(strange) == len(known.weights()):
+                self._watch.session.noted("rebound", written.rebound(known.place))
 
     def unreached(self) -> list[Any]:
         """Weights that took part, are to be trained, and got no gradient before the first step."""

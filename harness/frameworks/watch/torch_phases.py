@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import LaterFacts
+from harness.frameworks.watch import written
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Phases:
         late.apart = late.apart + 1 if left else 0
         if late.apart == _TELLING:
             self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
-                                                left=left[:_NAMES], lacking=len(left), site=self._made_anew(known) or site(known.place))
+                                                left=left[:_NAMES], lacking=len(left),
+                                                site=self._made_anew(known) or site(written.rebound(known.place) or known.place))
 
     def _made_anew(self, known: Optimizer) -> Site | None:
         """Where a model was put in the place of the optimizer's own; None where a helper built it, which says nothing of that."""

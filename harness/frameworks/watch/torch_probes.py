@@ -131,8 +131,7 @@ class Probes(Rounds[Step]):
         if unreached:
             self.facts.unreached_matter = self._watch.session.safely("weights without a gradient", backend.matters, steps[0], unreached)
             place = backend.cut(replay, self._watch.session.sites)
-            if place is not None:
-                self._watch.session.site("cut", site(place))
+            self._watch.session.noted("cut", place)
 
     def further(self, fits: Fits[Step], steps: int) -> None:
         """A term of the loss that another one may drown: what becomes of it alone."""

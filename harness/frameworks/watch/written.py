@@ -167,6 +167,31 @@ def negative(number: int, script: Path) -> Place | None:
     return (str(script), min(lines), "<module>") if lines else None
 
 
+def rebound(place: Place | None) -> Place | None:
+    """Where a script gives another value to that whose `parameters()` an optimizer is made of, if it does so once after that."""
+    tree = _tree(place[0]) if place is not None else None
+    if place is None or tree is None:
+        return None
+    file, line, _ = place
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
+            and node.lineno <= line <= (node.end_lineno or line)]
+    names = {ast.unparse(node.func.value) for statement in made for node in ast.walk(statement) if isinstance(node, ast.Call)
+             and isinstance(node.func, ast.Attribute) and node.func.attr in ("parameters", "named_parameters")}
+    around = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)
+              and node.lineno <= line <= (node.end_lineno or line)]
+    scope = max((node for node in around if isinstance(node, ast.FunctionDef)), key=lambda node: node.lineno, default=tree)
+    owner = next((node for node in around if isinstance(node, ast.ClassDef)), tree)
+
+    def given(within: ast.AST) -> list[int]:
+        return [node.lineno for node in ast.walk(within) if isinstance(node, ast.Assign)
+                and any(ast.unparse(target) in names for target in node.targets)]
+
+    lines = [number for number in given(scope) if number > line]
+    if all(name.startswith("self.") for name in names) and min(given(scope), default=line) < line:
+        lines = sorted({*lines, *given(owner)} - {number for number in given(scope) if number < line})
+    return (file, lines[0], "") if len(lines) == 1 else None
+
+
 def repeated(place: Place | None) -> bool:
     """Whether a line stands in a loop."""
     tree = _tree(place[0]) if place is not None else None

@@ -1,0 +1,54 @@
+"""Places that are read off a script's text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.frameworks.watch import written
+
+FUNCTION = """
+def fit(model, x):
+    opt = Adam(model.parameters(), lr=1e-3)
+    best = copy(model)
+    for epoch in range(9):
+        if worse(x):
+            model = copy(best)
+"""
+CLASS = """
+class Learner:
+    def __init__(self):
+        self.net = build()
+        self.opt = Adam(
+            self.net.parameters(), lr=1e-3)
+    def reset(self):
+        self.net = build()
+    def other(self):
+        net = build()
+"""
+LATER = CLASS.replace("    def other(self):\n        net", "    def other(self):\n        self.net")
+APART = """
+class Task:
+    def __init__(self):
+        self.net = build()
+    def configure(self):
+        return Adam(self.net.parameters())
+"""
+BEFORE = """
+model = build()
+model = compiled(model)
+optimizer = Adam(model.parameters())
+model.head = Linear(3)
+"""
+
+
+@pytest.mark.parametrize(("text", "optimizer", "line"), [
+    (FUNCTION, 3, 7), (CLASS, 5, 8), (LATER, 5, None), (APART, 6, None), (BEFORE, 4, None), (FUNCTION, 4, None)],
+    ids=["a name", "an attribute", "in two places", "made elsewhere", "before it", "no optimizer"])
+def test_rebound(tmp_path: Path, text: str, optimizer: int, line: int | None) -> None:
+    """A model that takes the place of the one that an optimizer was made for."""
+    path = tmp_path / "train.py"
+    path.write_text(text)
+    found = written.rebound((str(path), optimizer, ""))
+    assert (found and found[1]) == line
