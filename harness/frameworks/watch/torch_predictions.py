@@ -32,8 +32,7 @@ class Predictions:
             current = self._watch.data.current
             if not session.active or current is None or not current.facts.shuffled or not hasattr(result, "label_ids"):
                 return result
-            facts = PredictedFacts(rows=current.facts.rows or 0, grouped=bool(getattr(trainer.args, "group_by_length", False)),
-                                   site=site(place))
+            facts = PredictedFacts(rows=current.facts.rows or 0, grouped=_grouped(trainer.args), site=site(place))
             self._watch.seen.evaluation.predicted.append(facts)
             return session.safely("what predict() gave", self._followed, result, facts) or result
 
@@ -69,3 +68,8 @@ class Predictions:
 
         Followed.__name__, Followed.__qualname__ = kind.__name__, kind.__qualname__
         return tuple.__new__(Followed, tuple(result))
+
+
+def _grouped(arguments: Any) -> bool:
+    """Whether rows of like length come together: a flag up to transformers 4, a strategy since 5; both hold for evaluations too."""
+    return bool(getattr(arguments, "group_by_length", False)) or getattr(arguments, "train_sampling_strategy", "") == "group_by_length"
