@@ -37,6 +37,20 @@ def test_places_are_those_that_jupyter_shows(tmp_path: Path, source: str, cell: 
     assert cells.placed(elsewhere, script, "a.ipynb") is elsewhere
 
 
+@pytest.mark.parametrize(("source", "code"), [
+    ("%%time\ntrainer.train()", "pass  # %%time\ntrainer.train()"), ("%%capture out\nx = 1", "pass  # %%capture out\nx = 1"),
+    ("%time history = model.fit(x, y)", "history = model.fit(x, y)"), ("%matplotlib inline\nx = 1", "pass  # %matplotlib inline\nx = 1"),
+    ("if colab:\n    !pip install torch", "if colab:\n    pass  # !pip install torch"), ("%%bash\nls", None),
+    ("%%writefile a.py\nx = 1", None), ('text = """\n%d rows\n"""', 'text = """\n%d rows\n"""')])
+def test_magics(tmp_path: Path, source: str, code: str | None) -> None:
+    """What is only timed or captured runs; of other magics only those of one line leave the rest of their cell."""
+    path = tmp_path / "a.ipynb"
+    write(v4.new_notebook(cells=[v4.new_code_cell("import torch"), v4.new_code_cell(source)]), path)
+    text, _ = notebook.as_script(path)
+    compile(text, "a.py", "exec")
+    assert text.rstrip() == "# %%\nimport torch" + ("" if code is None else f"\n\n# %%\n{code}")
+
+
 def test_what_is_no_notebook(tmp_path: Path) -> None:
     (tmp_path / "x.ipynb").write_text("not json")
     with pytest.raises(ScriptError, match="is no notebook"):

@@ -12,6 +12,10 @@ import msgspec
 from harness.checks.base import Result
 from harness.errors import ScriptError
 
+# Magics around code that runs as it is; what stands under or after any other one is no Python of the notebook's own.
+_RUN = r"(time|timeit|capture|prun|diagnose)\b"
+_CELL = re.compile(rf"\s*%%{_RUN}.*")
+_LINE = re.compile(rf"(\s*)%{_RUN}\s+(?!-)(.+)")
 _RELATIVE = re.compile(r"(?!/)[\w.-]+(/[\w.-]+)+/?|[\w-]+\.\w{1,8}")
 
 
@@ -32,7 +36,8 @@ class Cells:
 
 
 def as_script(path: Path) -> tuple[str, Cells]:
-    """The code cells of a notebook as one percent script. Magics and shell lines are left out, since only IPython reads them.
+    """The code cells of a notebook as one percent script. Magics and shell lines are left out, since only IPython reads them, but not what
+    is only timed or captured by one.
 
     Raises `ScriptError` for what is no notebook.
     """
@@ -45,14 +50,33 @@ def as_script(path: Path) -> tuple[str, Cells]:
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
     for number, cell in enumerate((cell for cell in found.cells if cell.cell_type == "code"), start=1):
-        if cell.source.lstrip().startswith("%%"):
+        source = cell.source.splitlines()
+        magic = next((line for line in source if line.strip()), "")
+        if magic.lstrip().startswith("%%") and not _CELL.fullmatch(magic):
             continue
         tags = cell.metadata.get("tags", [])
         lines.append(f"# %% tags={list(tags)!r}" if tags else "# %%")
         starts.append((number, len(lines) + 1))
-        lines += [f"# {line}" if line.lstrip().startswith(("%", "!")) else line for line in cell.source.splitlines()]
+        lines += source if _parses(cell.source) else [_plain(line) for line in source]
         lines.append("")
     return "\n".join(lines) + "\n", Cells(tuple(starts))
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _plain(line: str) -> str:
+    """A line as Python alone would have it."""
+    timed = _LINE.fullmatch(line)
+    if timed is not None:
+        return timed[1] + timed[3]
+    bare = line.lstrip()
+    return f"{line[:len(line) - len(bare)]}pass  # {bare}" if bare.startswith(("%", "!")) else line
 
 
 def folder_of(path: Path, text: str) -> Path:
