@@ -11,6 +11,7 @@ from harness.checks.base import Finding, Result
 from harness.checks.tensor_facts import Site
 from harness.diagnosis import notebook
 from harness.errors import ScriptError
+from harness.notebooks import stand_in
 
 
 def made(path: Path) -> Path:
@@ -38,17 +39,43 @@ def test_places_are_those_that_jupyter_shows(tmp_path: Path, source: str, cell: 
 
 
 @pytest.mark.parametrize(("source", "code"), [
-    ("%%time\ntrainer.train()", "pass  # %%time\ntrainer.train()"), ("%%capture out\nx = 1", "pass  # %%capture out\nx = 1"),
-    ("%time history = model.fit(x, y)", "history = model.fit(x, y)"), ("%matplotlib inline\nx = 1", "pass  # %matplotlib inline\nx = 1"),
-    ("if colab:\n    !pip install torch", "if colab:\n    pass  # !pip install torch"), ("%%bash\nls", None),
-    ("%%writefile a.py\nx = 1", None), ('text = """\n%d rows\n"""', 'text = """\n%d rows\n"""')])
+    ("%%time\ntrainer.train()", "# %%time\ntrainer.train()"), ("%%capture out\nx = 1", "# %%capture out\nx = 1"),
+    ("%time history = model.fit(x, y)", "history = model.fit(x, y)"),
+    ("x = 1\nmodel?", "x = 1\nget_ipython().run_line_magic('pinfo', 'model')"),
+    ("if colab:\n    !pip install torch", "if colab:\n    get_ipython().system('pip install torch')"), ("%%bash\nls", None),
+    ("files = !ls", "files = get_ipython().getoutput('ls')"), ("%%writefile a.py\nx = 1", None),
+    ('text = """\n%d rows\n"""', 'text = """\n%d rows\n"""'), ("x = (1,\n", "x = (1,")])
 def test_magics(tmp_path: Path, source: str, code: str | None) -> None:
     """What is only timed or captured runs; of other magics only those of one line leave the rest of their cell."""
     path = tmp_path / "a.ipynb"
     write(v4.new_notebook(cells=[v4.new_code_cell("import torch"), v4.new_code_cell(source)]), path)
     text, _ = notebook.as_script(path)
-    compile(text, "a.py", "exec")
-    assert text.rstrip() == "# %%\nimport torch" + ("" if code is None else f"\n\n# %%\n{code}")
+    given, _, cells = text.partition("\n")
+    assert given == "from harness.notebooks.stand_in import display, get_ipython"
+    assert cells.rstrip() == "# %%\nimport torch" + ("" if code is None else f"\n\n# %%\n{code}")
+
+
+def test_lines_that_are_joined_keep_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    write(v4.new_notebook(cells=[v4.new_code_cell("!pip install a \\\n  b\nx = 1"), v4.new_code_cell("y = 2")]), path)
+    text, cells = notebook.as_script(path)
+    assert [text.splitlines()[first - 1] for _, first in cells.starts] == ["get_ipython().system('pip install a    b')", "y = 2"]
+    assert cells.starts == ((1, 3), (2, 8))
+
+
+def test_what_jupyter_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.csv").write_text("")
+    monkeypatch.chdir(tmp_path)
+    shell = stand_in.get_ipython()
+    shell.run_line_magic("matplotlib", "inline")
+    shell.run_line_magic("cd", "data")
+    shell.system("rm rows.csv")
+    assert shell.getoutput("ls") == ["rows.csv"]
+    with pytest.raises(OSError, match="absent"):
+        shell.run_line_magic("cd", "absent")
+    stand_in.display([1], "two")
+    assert capsys.readouterr().out == "[1]\ntwo\n"
 
 
 def test_what_is_no_notebook(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import msgspec
 from harness.checks.base import Result
 from harness.errors import ScriptError
 
-# Magics around code that runs as it is; what stands under or after any other one is no Python of the notebook's own.
+# Magics around code that runs as it is; what stands under any other one is no Python of the notebook's own.
 _RUN = r"(time|timeit|capture|prun|diagnose)\b"
 _CELL = re.compile(rf"\s*%%{_RUN}.*")
-_LINE = re.compile(rf"(\s*)%{_RUN}\s+(?!-)(.+)")
+_LINE = re.compile(rf"^(\s*)%{_RUN}\s+(?!-)", re.MULTILINE)
+_GIVEN = "from harness.notebooks.stand_in import display, get_ipython"
 _RELATIVE = re.compile(r"(?!/)[\w.-]+(/[\w.-]+)+/?|[\w-]+\.\w{1,8}")
 
 
@@ -36,8 +37,8 @@ class Cells:
 
 
 def as_script(path: Path) -> tuple[str, Cells]:
-    """The code cells of a notebook as one percent script. Magics and shell lines are left out, since only IPython reads them, but not what
-    is only timed or captured by one.
+    """The code cells of a notebook as one percent script, with what Jupyter gives to all of them. Cells of magics are left out, since only
+    IPython reads them, but not what is only timed or captured by one; see `stand_in` for other magics and shell lines.
 
     Raises `ScriptError` for what is no notebook.
     """
@@ -47,36 +48,33 @@ def as_script(path: Path) -> tuple[str, Cells]:
         found = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     except Exception as error:  # noqa: BLE001 - nbformat raises many kinds for a file that is no notebook
         raise ScriptError(f"{path} is no notebook that nbformat can read ({type(error).__name__}); save it again as .ipynb") from None
-    lines: list[str] = []
+    lines = [_GIVEN]
     starts: list[tuple[int, int]] = []
     for number, cell in enumerate((cell for cell in found.cells if cell.cell_type == "code"), start=1):
-        source = cell.source.splitlines()
-        magic = next((line for line in source if line.strip()), "")
+        magic = next((line for line in cell.source.splitlines() if line.strip()), "")
         if magic.lstrip().startswith("%%") and not _CELL.fullmatch(magic):
             continue
         tags = cell.metadata.get("tags", [])
         lines.append(f"# %% tags={list(tags)!r}" if tags else "# %%")
         starts.append((number, len(lines) + 1))
-        lines += source if _parses(cell.source) else [_plain(line) for line in source]
+        lines += _plain(cell.source)
         lines.append("")
     return "\n".join(lines) + "\n", Cells(tuple(starts))
 
 
-def _parses(text: str) -> bool:
+def _plain(source: str) -> list[str]:
+    """The lines of a cell as Python alone would have them, as many as there were."""
     try:
-        ast.parse(text)
+        ast.parse(source)
     except SyntaxError:
-        return False
-    return True
+        from IPython.core.inputtransformer2 import TransformerManager
 
-
-def _plain(line: str) -> str:
-    """A line as Python alone would have it."""
-    timed = _LINE.fullmatch(line)
-    if timed is not None:
-        return timed[1] + timed[3]
-    bare = line.lstrip()
-    return f"{line[:len(line) - len(bare)]}pass  # {bare}" if bare.startswith(("%", "!")) else line
+        before = source.splitlines()
+        timed = "\n".join(f"# {line}" if _CELL.fullmatch(line) else _LINE.sub(r"\1", line) for line in before)
+        manager = TransformerManager()  # type: ignore[no-untyped-call]
+        lines: list[str] = manager.transform_cell(timed).splitlines()
+        return lines + [""] * (len(before) - len(lines))
+    return source.splitlines()
 
 
 def folder_of(path: Path, text: str) -> Path:
