@@ -101,7 +101,8 @@ class AlignmentFacts(Facts):
 class PredictedFacts(Facts):
     """A call of `Trainer.predict` whose rows came in another order than the dataset has, by length where `grouped`.
 
-    `answers`, `labels`: whether the script has looked at the predictions, and at the labels that stand in their order.
+    `answers`, `labels`: whether the script has looked at the predictions, and at the labels that stand in their order. `loader`: where the
+    script makes its loader itself.
     """
 
     rows: int
@@ -109,6 +110,7 @@ class PredictedFacts(Facts):
     answers: bool = False
     labels: bool = False
     site: Site | None = None
+    loader: Site | None = None
 
 
 class EvaluationFacts(Facts):

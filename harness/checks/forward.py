@@ -65,16 +65,18 @@ class RowsApart(Check):
     requires: ClassVar[tuple[str, ...]] = ("F104", "L209")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges rows that a loader draws at random, so that which rows come together is chance; without a loader, a model at a guess."""
+        """Judges rows that a loader draws at random, so that which rows come together is chance; without a loader, a model at a guess, or
+        a layer that takes its batch second and gets inputs whose first axis is that of their labels."""
         rows, model, loader = seen.probes.rows, seen.model, raised.train_loader(seen)
         if rows is None:
             raise NotJudged("rows of a batch were not exchanged")
         if max(rows.influence, rows.order) < _MIXED:
             return None
         ordered = loader is not None and loader.shuffled is False
-        if ordered or reading.several_models(seen) or (loader is None and data_labels.still_guessing(seen) is None):
-            raise NotJudged("the rows of a batch may belong together")
         batch_second = rows.batch_first is False
+        chance = loader is not None or data_labels.still_guessing(seen) is not None or (batch_second and self._row_by_row(seen))
+        if ordered or reading.several_models(seen) or not chance:
+            raise NotJudged("the rows of a batch may belong together")
         if rows.order < _MIXED and not batch_second and (reading.script_learns(seen) or (model is not None and model.has_batch_norm)):
             raise NotJudged("the model compares the rows of a batch with each other, whatever their order: that may be meant")
         evidence = [f"a row's output moves by {rows.influence:.2f} of the distance between rows when only the other rows are replaced"]
@@ -89,3 +91,10 @@ class RowsApart(Check):
                       "there the batch must stay the first axis: `x.view(x.size(0), ...)`.")
         return Finding(message=f"Rows of one batch are mixed{inside}: the answer for a row depends on which rows happen to come with it.",
                        remedy=remedy, site=rows.site or reading.place(seen, "forward", "model"), evidence=evidence)
+
+    @staticmethod
+    def _row_by_row(seen: Observation) -> bool:
+        """Whether each entry of the inputs' first axis, and of no other, has a label of its own."""
+        labels = {call.target.shape[0] for call in seen.loss_calls if call.target is not None and len(call.target.shape) == 1}
+        inputs = [batch.columns[batch.inputs_key].shape for batch in seen.batches if batch.inputs_key in batch.columns]
+        return bool(labels and inputs) and all(shape[:1] and shape[0] in labels and shape[0] not in shape[1:] for shape in inputs)

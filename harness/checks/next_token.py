@@ -6,10 +6,11 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ShiftFacts
+from harness.checks.tensor_facts import Site
 
 _ENDS = 16
 
@@ -57,7 +58,7 @@ class NextToken(Check):
                        "than once.")
             remedy = ("Give the model the ids themselves, `labels=input_ids.clone()` (with -100 at the padding): it shifts them itself."
                       if own else "Shift once: `model(ids[:, :-1])` against `ids[:, 1:]`.")
-            return self._finding(seen, shift, message, remedy)
+            return self._finding(seen, shift, message, remedy, cut=sourcing.shifted(seen))
         if shift.offset == 0 and shift.causal:
             message = ("Each position is asked for the very token that it is given: copying it is enough, and nothing is learnt about what "
                        "comes next.")
@@ -89,7 +90,8 @@ class NextToken(Check):
             evidence=[f"tokens that end a text, attended to and behind a token with a label: {ends}, of which left out (-100): {left_out}"])
 
     @staticmethod
-    def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False, made: bool = False) -> Finding:
+    def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False, made: bool = False,
+                 cut: Site | None = None) -> Finding:
         evidence = [(f"targets that are the input token {shift.offset} places on: {100 * shift.share:.0f} % of those of a batch of "
                      f"{shift.rows} x {shift.length} ids")]
         if shift.causal is not None:
@@ -100,6 +102,6 @@ class NextToken(Check):
         library = any(call.name == "model" for call in seen.loss_calls) or (called is not None and ".train(" in called.source)
         built = ("config.is_decoder", "config.vocab_size") if library else ()
         names = (*built, "forward", "model", "loss") if ahead else (
-            *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets",
-            "loss", "forward")
-        return Finding(message=message, remedy=remedy, site=reading.place(seen, *names), evidence=[*evidence, *reading.own_losses(seen)])
+            *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets")
+        site = reading.place(seen, *names) or cut or reading.place(seen, "loss", "forward")
+        return Finding(message=message, remedy=remedy, site=site, evidence=[*evidence, *reading.own_losses(seen)])

@@ -41,7 +41,7 @@ class TwoPasses(Check):
         return Finding(
             message="Predictions and labels do not come in one order: each pass over the data shuffles it anew, so that a prediction is "
                     "held against the label of another row.",
-            remedy=remedy, site=found.labels or found.answers or found.loader or reading.place(seen, "evaluation"), evidence=evidence)
+            remedy=remedy, site=found.labels or found.loader or found.answers or reading.place(seen, "evaluation"), evidence=evidence)
 
     @staticmethod
     def _moved(seen: Observation) -> Finding | None:
@@ -53,10 +53,11 @@ class TwoPasses(Check):
         return Finding(
             message=f"`predict()` gives its {found.rows} answers in another order than the dataset has: {why}, and the labels in that "
                     "order, `label_ids`, are never looked at.",
-            remedy="Predict with a Trainer whose arguments leave `group_by_length` out, or hold the answers against "
-                   "`trainer.predict(dataset).label_ids`.",
+            remedy=("Predict with a Trainer whose arguments leave `group_by_length` out" if found.grouped else
+                    "Do not shuffle what is evaluated, `DataLoader(..., shuffle=False)`")
+            + ", or hold the answers against `trainer.predict(dataset).label_ids`.",
             site=reading.place(seen, "training_arguments.group_by_length", "training_arguments.train_sampling_strategy") if found.grouped
-            else found.site,
+            else found.loader or found.site,
             evidence=[f"the answers: `{found.site.source}`"] if found.site is not None else [])
 
     @staticmethod

@@ -84,13 +84,14 @@ class ShiftFacts(Facts):
 
 
 class TwinFacts(Facts):
-    """Rows with the same main input as another row of the dataset. `agree`: such pairs with the same label; `chance`: any pairs. Both are
-    shares.
+    """Rows with the same main input as another row of the dataset: so many different inputs. `agree`: such pairs with the same label;
+    `chance`: any pairs. Both are shares.
     """
 
     rows: int
     agree: float
     chance: float
+    inputs: int = 0
 
 
 class ProbeFacts(Facts):

@@ -8,6 +8,8 @@ from harness.checks.data_facts import SourceFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
+_LATER = r"\[(?:[^\[\]]*,)?\s*[1-9]\d*\s*:[^\[\]]*\]|\broll\(|\bshift\("
+
 
 def line(seen: Observation, what: str, *kinds: str) -> Site | None:
     """The latest line of one of these kinds that `labels` or `inputs` went through."""
@@ -17,6 +19,11 @@ def line(seen: Observation, what: str, *kinds: str) -> Site | None:
 def lines(seen: Observation, what: str) -> list[Site]:
     """All lines on which `labels` or `inputs` are made or converted, the latest first."""
     return [step.site for step in seen.sources.get(what, []) if step.kind in ("made", "converted")]
+
+
+def shifted(seen: Observation) -> Site | None:
+    """Where labels begin later than what they are cut from: `ids[:, 1:]`, a roll."""
+    return next((step.site for step in seen.sources.get("labels", []) if re.search(_LATER, step.site.source)), None)
 
 
 def apart(seen: Observation) -> Site | None:

@@ -16,7 +16,7 @@ from harness.checks.probe_facts import CurveFacts
 _PRICED = data_labels.CLASS_LOSSES | {"categorical", "model"}
 # A schedule of one cycle begins at a 25th of its highest rate by default.
 _CYCLE = 30
-_TWINS = 100
+_TWINS, _INPUTS = 100, 50
 _BESIDE = ("attention_mask", "token_type_ids", "position_ids", "length")
 
 
@@ -56,7 +56,7 @@ class UninformativeLabels(Check):
         fitted, twins = next((curve for curve in self._fits(seen) if reading.learned(curve)), None), _contradicted(seen)
         if fitted is None and not twins:  # which no model fits
             raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
-        if not (learns and chance) and not nothing and not twins and not _simple(seen):
+        if not (learns and chance) and not nothing and not twins and not _simple(seen) and sourcing.apart(seen) is None:
             raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
         if not chance and not any(call.name in _PRICED for call in seen.loss_calls):
             raise NotJudged("what a guess costs by this loss is not known")
@@ -186,7 +186,9 @@ def _contradicted(seen: Observation) -> str:
     """Rows with the very same input, which is all that the model is given, whose labels agree no more than labels drawn at random do."""
     twins, columns = seen.probes.twins, {name for batch in seen.batches for name in batch.columns} - set(_BESIDE)
     # One column for the labels, whatever they are called, and one for the input.
-    if twins is None or len(columns) != 2 or twins.rows < _TWINS or 2 * twins.rows < seen.probes.text_baseline_rows:
+    if twins is None or len(columns) != 2 or twins.rows < _TWINS:
+        return ""
+    if 2 * twins.rows < seen.probes.text_baseline_rows and twins.inputs < _INPUTS:  # of which a few may stand for anything: empty texts
         return ""
     noise = math.sqrt(twins.chance * (1 - twins.chance) / twins.rows)
     if twins.agree > twins.chance + 2 * noise:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.checks.data_facts import SourceFacts
 from harness.checks.evaluation_facts import RelationFacts
 from harness.checks.probe_facts import CarryFacts, CurveFacts, ProbeFacts, TwinFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch.carry import Portion, factor, measure
-from tests.checks.made import finding, judge, text_batch
+from tests.checks.made import SITE, finding, judge, text_batch
 from tests.checks.test_data import uninformative
 
 BY_HEART = CarryFacts(rows=640, held_rows=320, steps=600, accuracy=0.9, loss=0.4, held_accuracy=0.34, held_loss=2.0, held_majority=0.34)
@@ -33,13 +34,23 @@ def test_pairs_can_be_judged_so_too() -> None:
     assert judge("D106", seen) == "found"
 
 
-@pytest.mark.parametrize(("rows", "agree", "state"), [(500, 0.34, "found"), (500, 0.5, "too simple"), (80, 0.34, "too simple"),
-                                                      (250, 0.34, "too simple")])
-def test_equal_inputs_whose_labels_differ(rows: int, agree: float, state: str) -> None:
+@pytest.mark.parametrize(("rows", "inputs", "agree", "state"), [
+    (500, 9, 0.34, "found"), (500, 9, 0.5, "too simple"), (80, 40, 0.34, "too simple"), (250, 9, 0.34, "too simple"),
+    (250, 90, 0.34, "found")])
+def test_equal_inputs_whose_labels_differ(rows: int, inputs: int, agree: float, state: str) -> None:
     seen = unclear(None)
     assert "too simple" in judge("D106", seen)
-    seen.probes.twins = TwinFacts(rows=rows, agree=agree, chance=0.33)
+    seen.probes.twins = TwinFacts(rows=rows, inputs=inputs, agree=agree, chance=0.33)
     assert state in judge("D106", seen)
+
+
+def test_inputs_alone_that_are_put_into_an_order() -> None:
+    seen = unclear(None)
+    made = SourceFacts(site=SITE, kind="made")
+    seen.sources = {"labels": [made], "inputs": [SourceFacts(site=SITE, kind="reordered", by="table.shuffle(seed=1)"), made]}
+    assert judge("D106", seen) == "found"
+    seen.sources["labels"] = seen.sources["inputs"]
+    assert "too simple" in judge("D106", seen)
 
 
 def test_rows_that_are_more_than_their_main_input_contradict_nobody() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.checks.data_facts import BatchFacts
+from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts, RowFacts
 from harness.checks.tensor_facts import Site, TensorFacts
@@ -115,6 +117,18 @@ def test_rows_that_are_mixed() -> None:
     assert "may belong together" in judge("F105", by_hand)
     by_hand.steps = steps([1.1] * 60)
     assert judge("F105", by_hand) == "found"
+
+
+@pytest.mark.parametrize(("inputs", "batch_first", "verdict"), [
+    ((16, 12), False, "found"), ((12, 16), False, "skipped"), ((16, 16), False, "skipped"), ((16, 12), None, "skipped")])
+def test_rows_of_own_batches_that_a_layer_mixes(inputs: tuple[int, int], batch_first: bool | None, verdict: str) -> None:
+    """Without a loader, though the script learns: a layer that takes its batch second, and inputs that have it first."""
+    seen = mixed(batch_first=batch_first)
+    seen.loaders = []
+    seen.loss_calls = [LossCall(name="cross_entropy", value=1.1, target=TensorFacts(shape=[16], dtype="int64"))]
+    seen.batches = [BatchFacts(columns={"x": TensorFacts(shape=list(inputs), dtype="float32")}, inputs_key="x")]
+    judged = judge("F105", seen)
+    assert judged == "found" if verdict == "found" else "may belong together" in judged
 
 
 def test_a_table_as_long_as_the_configuration_says() -> None:

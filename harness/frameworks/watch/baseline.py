@@ -59,7 +59,8 @@ def _twins(rows: list[Any], labels: Any) -> TwinFacts | None:
     same = sum(count * (count - 1) for counts in shared for count in counts.values())
     pairs = sum(counts.total() * (counts.total() - 1) for counts in shared)
     shares = np.unique(labels, return_counts=True)[1] / len(labels)
-    return TwinFacts(rows=sum(counts.total() for counts in shared), agree=same / pairs, chance=float((shares**2).sum()))
+    return TwinFacts(rows=sum(counts.total() for counts in shared), agree=same / pairs, chance=float((shares**2).sum()),
+                     inputs=len(shared))
 
 
 def _bags(rows: list[Any]) -> Any:

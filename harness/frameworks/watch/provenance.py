@@ -22,6 +22,8 @@ _DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
 _PARTS = ("item", "train", "test")
 _ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "filter", "with_format", "train_test_split", "cast_column",
             "shuffle", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna"}
+# Of whole rows; where only one of labels and inputs goes through one of these, they come apart.
+_MOVES_ROWS = {"shuffle", "select", "filter", "drop", "dropna", "sample"}
 _REORDERS = {"permutation", "shuffle", "sample", "sort", "argsort", "sorted", "sort_values", "randperm", "roll", "flip", "reversed",
              "flipud", "choice"}
 
@@ -243,6 +245,8 @@ class Text:
         picked = [part for part in ast.walk(value.elt) if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name)
                   and isinstance(loop.target, ast.Name) and part.slice.id == loop.target.id]
         self._note(value, scope, "reordered" if picked else "made", ast.unparse(loop.iter) if picked else "")
+        if loop.ifs:
+            self._note(value, scope, "reordered", " and ".join(map(ast.unparse, loop.ifs)))
         self._follow(picked[0].value if picked else loop.iter, scope, line, (), deep + 1)
 
     def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
@@ -277,7 +281,11 @@ class Text:
         if base is None and (name in self._functions or name in self._classes):
             return None
         if base is not None and name in _METHODS | _MOVES | _ROWWISE | _COMPUTES:
-            return base, path, "converted" if name in _METHODS else "made" if name in _COMPUTES else ""
+            kinds = (("converted", _METHODS), ("made", _COMPUTES), ("reordered", _MOVES_ROWS))
+            return base, path, next((kind for kind, names in kinds if name in names), "")
+        if base is not None and name == "add_column" and len(value.args) == 2:
+            given = value.args[0].value if isinstance(value.args[0], ast.Constant) else None
+            return (value.args[1], path[path.index(given) + 1:], "") if given in path else (base, path, "")
         if base is not None and name in _REORDERS and first is None:
             return base, rest, "reordered"
         if first is None:

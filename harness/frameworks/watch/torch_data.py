@@ -28,11 +28,22 @@ Stack = tuple[Place, ...]
 
 
 @dataclass
+class _Made:
+    """Where a loader was made. `order`: where it was said whether it shuffles; outside of a Trainer, which says so itself."""
+
+    ref: Any
+    place: Place | None
+    order: Place | None
+    stack: Stack
+
+
+@dataclass
 class Loader:
     """A loader that is iterated, and those made anew at the same place once it is gone (`for batch in DataLoader(...)` in every epoch).
 
     `ref`: weak, to the latest; `begun`: iterations so far; `trains`: whether a loss went backward since the running one began; `labels` of
-    the rows in the order they came; `target`: the part of its batches that holds them, where it is not the one that is looked at first."""
+    the rows in the order they came; `target`: the part of its batches that holds them, where it is not the one that is looked at first;
+    `order`: where it was said whether it shuffles."""
 
     ref: Any
     dataset: Any
@@ -46,6 +57,7 @@ class Loader:
     iterator: Any = None
     parts: Parts = field(default_factory=Parts)
     target: str | None = None
+    order: Place | None = None
 
 
 class Data:
@@ -53,7 +65,7 @@ class Data:
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
-        self._places: dict[int, tuple[Any, Place | None, Stack]] = {}
+        self._places: dict[int, _Made] = {}
         self._loaders: dict[int, Loader] = {}
         self.current: Loader | None = None
         self.training_loader: Loader | None = None
@@ -80,11 +92,13 @@ class Data:
         session = self._watch.session
 
         def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            if session.active and (id(loader) not in self._places or self._places[id(loader)][0]() is not loader):
+            if session.active and (id(loader) not in self._places or self._places[id(loader)].ref() is not loader):
                 # A Trainer makes its loaders from what it was built with, so that is where they are mended.
                 place = session.sites.direct() if self._watch.trainers.running else session.sites.place(skip=loader)
                 place = place or self._watch.trainers.place
-                self._places[id(loader)] = (weakref.ref(loader), place, session.sites.stack())
+                shuffles = bool(kwargs.get("shuffle", args[2] if len(args) > 2 else False))
+                order = None if self._watch.trainers.running else session.sites.decided(value=shuffles)
+                self._places[id(loader)] = _Made(weakref.ref(loader), place, order, session.sites.stack())
                 session.safely("a loader's construction", session.site, "loader", site(place))
             original(loader, *args, **kwargs)
 
@@ -103,14 +117,15 @@ class Data:
     def _begins(self, iterator: Any, loader: Any) -> None:
         known = self._loaders.get(id(loader))
         if known is None or known.ref() is not loader:
-            _, place, stack = self._places.get(id(loader), (None, None, ()))
-            known = next((other for other in self._loaders.values() if stack and other.stack == stack and other.ref() is None), None)
+            made = self._places.get(id(loader), _Made(None, None, None, ()))
+            gone = [other for other in self._loaders.values() if other.ref() is None and other.stack]
+            known = next((other for other in gone if other.stack == made.stack), None)
         if known is not None:
             known.ref, known.dataset = weakref.ref(loader), loader.dataset
             self._loaders = {key: other for key, other in self._loaders.items() if other is not known} | {id(loader): known}
         else:
-            known = self._loaders[id(loader)] = Loader(weakref.ref(loader), loader.dataset, torch_datasets.loader_facts(loader), stack)
-            known.facts.site = site(place)
+            known = self._loaders[id(loader)] = Loader(weakref.ref(loader), loader.dataset, torch_datasets.loader_facts(loader), made.stack)
+            known.facts.site, known.order = site(made.place), made.order
             kind = type(torch_datasets.whole(loader.dataset))
             torch_batches.places(self._watch.session, collator=loader.collate_fn, getitem=getattr(kind, "__getitem__", None))
             self._written(kind)

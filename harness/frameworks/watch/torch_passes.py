@@ -109,4 +109,5 @@ class Passes:
                     continue
                 read = next((made.place for made in kept if made.labels == references and made is not asked), None)
                 self._watch.seen.evaluation.passes = passes.compared(
-                    asked.labels, references, site(asked.place), site(read), loader.facts.site)
+                    asked.labels, references, site(asked.place), site(read),
+                    None if loader.role == "train" else site(loader.order) or loader.facts.site)

@@ -32,7 +32,8 @@ class Predictions:
             current = self._watch.data.current
             if not session.active or current is None or not current.facts.shuffled or not hasattr(result, "label_ids"):
                 return result
-            facts = PredictedFacts(rows=current.facts.rows or 0, grouped=_grouped(trainer.args), site=site(place))
+            facts = PredictedFacts(rows=current.facts.rows or 0, grouped=_grouped(trainer.args), site=site(place),
+                                   loader=current.facts.site if current.facts.site != site(self._watch.trainers.place) else None)
             self._watch.seen.evaluation.predicted.append(facts)
             return session.safely("what predict() gave", self._followed, result, facts) or result
 
