@@ -22,6 +22,18 @@ def images(side: int = 24) -> np.ndarray:
     return drawn[:, :, :side, :side] + np.array([0.3, 0.0, -0.2]).reshape(1, 3, 1, 1)
 
 
+def noisy() -> np.ndarray:
+    """The same under noise that is larger than they are: ratios of at most 1.2."""
+    return images() + RANDOM.normal(0, 0.6, size=(N, 3, 24, 24))
+
+
+def stripes(wide: int) -> np.ndarray:
+    """Upright stripes in two random colours float[rows, 3, 24, 24], some noise on them."""
+    colours = RANDOM.normal(size=(2, N, 3, 1, 1))
+    band = (np.arange(24) // wide + RANDOM.integers(0, 2, (N, 1, 1, 1))) % 2
+    return np.where(band == 0, colours[0], colours[1]) + RANDOM.normal(0, 0.1, (N, 3, 24, 24))
+
+
 def sines(channels: int = C, noise: float = 0.2) -> np.ndarray:
     """Series float[rows, T, channels]."""
     pace = RANDOM.uniform(0.1, 0.4, (N, 1, channels))
@@ -42,11 +54,16 @@ def turned(data: np.ndarray, *axes: int) -> np.ndarray:
 CUT = [
     ("colours first, cut to last", lambda: turned(images(), 0, 1, 2, 3).reshape(N, 24, 24, 3), [3, 24, 24]),
     ("colours last, cut to first", lambda: turned(images(), 0, 2, 3, 1).reshape(N, 3, 24, 24), [24, 24, 3]),
+    ("noisy colours last, cut to first", lambda: turned(noisy(), 0, 2, 3, 1).reshape(N, 3, 24, 24), [24, 24, 3]),
+    ("noisy colours first, cut to last", lambda: noisy().reshape(N, 24, 24, 3), [3, 24, 24]),
     ("channels last, cut to first", lambda: sines().reshape(N, C, T), [T, C]),
     ("channels first, cut to last", lambda: turned(sines(), 0, 2, 1).reshape(N, T, C), [C, T]),
     ("walks, cut", lambda: turned(RANDOM.normal(size=(N, T, C)).cumsum(1), 0, 2, 1).reshape(N, T, C), [C, T])]
+NOISY = [make for name, make, _ in CUT if name.startswith("noisy")]
 WHOLE = [
-    ("colours first", images), ("colours last", lambda: turned(images(), 0, 2, 3, 1)),
+    ("colours first", images), ("noisy colours first", noisy), ("noisy colours last", lambda: turned(noisy(), 0, 2, 3, 1)),
+    ("stripes three pixels wide", lambda: stripes(3)), ("stripes of one pixel", lambda: stripes(1)),
+    ("colours last", lambda: turned(images(), 0, 2, 3, 1)),
     ("grey in three colours", lambda: images()[:, :1].repeat(3, 1)), ("noise", lambda: RANDOM.normal(size=(N, 3, 24, 24))),
     ("channels last", sines), ("channels first", lambda: turned(sines(), 0, 2, 1)), ("seven channels", lambda: sines(7)),
     ("candles", lambda: candles(1.0)), ("candles with gaps", lambda: candles(4.0)),
@@ -62,7 +79,7 @@ def test_what_was_cut_is_smoother_read_the_other_way(make, before: list[int]) ->
     seen = facts(make())
     assert seen is not None
     assert seen.before == before
-    assert seen.rougher > 1.25
+    assert seen.rougher > (1.04 if make in NOISY else 1.25)
 
 
 @pytest.mark.parametrize("make", [case[1] for case in WHOLE], ids=[case[0] for case in WHOLE])

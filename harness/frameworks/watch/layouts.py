@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 _ROWS, _LEAST = 64, 4
 _COLOURS, _SIDE = (3, 4), 8
 _ROUGHER, _AGREE = 1.25, 0.9
+# Of noisy images, which differ less, where there are many rows, and most of them agree along each axis by itself.
+_NOISY, _MANY, _EACH = 1.04, 32, 0.65
 _CHANNELS, _TIMES = 16, 2
 _PLACES, _JUMP, _NO_JUMP = 32, 1.5, 1.25
 
@@ -42,10 +44,14 @@ def _image(came: Array) -> LayoutFacts | None:
     if first == last or sorted((one, two, three))[1] < _SIDE:
         return None
     if first:
-        before, rough, smooth = (two, three, one), _steps(came, 2) + _steps(came, 3), _read(came, two, three, one, along=(1, 2))
+        before, axes, shape, along = (two, three, one), (2, 3), (two, three, one), (1, 2)
     else:
-        before, rough, smooth = (three, one, two), _steps(came, 1) + _steps(came, 2), _read(came, three, one, two, along=(2, 3))
-    return _judged(came, before, rough, smooth)
+        before, axes, shape, along = (three, one, two), (1, 2), (three, one, two), (2, 3)
+    rough, smooth = [_steps(came, axis) for axis in axes], [_read(came, *shape, along=(axis,)) for axis in along]
+    found = _judged(came, before, rough[0] + rough[1], smooth[0] + smooth[1], _ROUGHER)
+    if found is None and len(came) >= _MANY and all((one < other).mean() >= _EACH for one in smooth for other in rough):
+        found = _judged(came, before, rough[0] + rough[1], smooth[0] + smooth[1], _NOISY)
+    return found
 
 
 def _series(came: Array) -> LayoutFacts | None:
@@ -56,18 +62,18 @@ def _series(came: Array) -> LayoutFacts | None:
         return None
     jump = _jump(came.reshape(len(came), -1), times, channels)
     if one == times and jump > _JUMP:
-        return _judged(came, (two, one), _steps(came, 1), _read(came, two, one, along=(2,)))
+        return _judged(came, (two, one), _steps(came, 1), _read(came, two, one, along=(2,)), _ROUGHER)
     if two == times and 1 / _NO_JUMP < jump < _NO_JUMP:
-        return _judged(came, (two, one), _steps(came, 2), _read(came, two, one, along=(1,)))
+        return _judged(came, (two, one), _steps(came, 2), _read(came, two, one, along=(1,)), _ROUGHER)
     return None
 
 
-def _judged(came: Array, before: tuple[int, ...], rough: Array, smooth: Array) -> LayoutFacts | None:
+def _judged(came: Array, before: tuple[int, ...], rough: Array, smooth: Array, least: float) -> LayoutFacts | None:
     told = rough > 0
     if told.sum() < _LEAST or (smooth[told] < rough[told]).mean() < _AGREE:
         return None
     rougher = float(np.median(rough[told] / np.maximum(smooth[told], 1e-9)))
-    return LayoutFacts(before=list(before), after=list(came.shape[1:]), rougher=rougher) if rougher > _ROUGHER else None
+    return LayoutFacts(before=list(before), after=list(came.shape[1:]), rougher=rougher) if rougher > least else None
 
 
 def _read(came: Array, *shape: int, along: tuple[int, ...]) -> Array:
