@@ -107,14 +107,17 @@ class UninformativeLabels(Check):
 
     @staticmethod
     def _noise(seen: Observation) -> tuple[int, float]:
-        """Rows that the baseline saw, and the standard error of its accuracy."""
+        """Rows that the baseline saw, and the standard error of its accuracy, by the different inputs among them."""
         probes = seen.probes
         if probes.text_baseline is None or probes.text_baseline_shuffled is None:
             raise NotJudged(probes.skipped.get("baseline", "no baseline was fitted on the rows"))
         rows, share = probes.text_baseline_rows, probes.text_baseline_shuffled
         if rows < 200:
             raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
-        return rows, math.sqrt(max(share * (1 - share), 0.01) / rows)
+        # Rows with one input are told apart by nothing: they are right or wrong together.
+        twins = probes.twins
+        different = rows if twins is None or not twins.inputs else min(rows, max(rows - twins.rows, 0) + twins.inputs)
+        return rows, math.sqrt(max(share * (1 - share), 0.01) / different)
 
     @staticmethod
     def _balanced(seen: Observation) -> dict[str, int]:

@@ -132,3 +132,13 @@ def test_only_asked_where_it_can_tell(losses: list[float], faster: list[float], 
                        overfit_scaled=[CurveFacts(learning_rate=rate, losses=[1.0, 0.2]) for rate in faster])
     assert factor(facts, step_s, 9.0) == (None if by is None else pytest.approx(by))
     assert ("carry" in facts.skipped) is (step_s > 0.1)
+
+
+def test_a_baseline_of_few_different_inputs_wavers_more() -> None:
+    seen = unclear(BY_HEART)
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = 0.38, 0.33, 900
+    assert judge("D106", seen) == "clean"
+    seen.probes.twins = TwinFacts(rows=1245, inputs=242, agree=0.33, chance=0.33)
+    assert judge("D106", seen) == "found"
+    seen.probes.text_baseline = 0.48
+    assert judge("D106", seen) == "clean"

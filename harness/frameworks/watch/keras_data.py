@@ -29,11 +29,18 @@ _DEFAULT_ROWS = 32
 
 @dataclass
 class Loader:
-    """What one `fit` reads from. `labels` in the order in which they came."""
+    """What one `fit` reads from. `labels` in the order in which they came; `came`: batches so far."""
 
     facts: LoaderFacts
     source: Any
     labels: list[Any] = field(default_factory=list)
+    came: int = 0
+
+    @property
+    def in_first_pass(self) -> bool:
+        """Whether each row so far was another one of the dataset, though their contents may be the same."""
+        known = self.facts.kind in ("arrays", "tf.data.Dataset") and not self.facts.replaces
+        return known and self.came <= (self.facts.batches or 0)
 
 
 class Data:
@@ -165,7 +172,7 @@ class Data:
         enough = bool(mixed) and (rows is None or not buffers or max(buffers) >= 0.2 * rows)
         return LoaderFacts(kind="tf.data.Dataset", dataset_kind=type(chain[-1]).__name__, rows=rows,
                            batch_size=int(size) if size is not None else None, shuffled=enough, batches=_cardinality(dataset),
-                           site=site(place))
+                           replaces=any("Repeat" in type(part).__name__ for part in chain), site=site(place))
 
     def _apart(self, chain: list[Any]) -> ApartFacts | None:
         """Inputs and targets that are zipped after each was shuffled for itself, where what is read still has the shape of the pair."""
@@ -197,8 +204,9 @@ class Data:
         labels = class_ids(torch_batches.labels_in(columns))
         if len(self._watch.seen.batches) < _BATCHES:
             self._watch.seen.batches.append(self.describe(columns))
-        if self.current is not None and len(self.current.labels) < _ORDERED:
-            self.current.labels += labels or []
+        if self.current is not None:
+            self.current.came += 1
+            self.current.labels += labels or [] if len(self.current.labels) < _ORDERED else []
         if labels is not None and self._kept < _KEPT_BYTES:
             self._keep(columns, labels)
         return columns, labels
@@ -219,13 +227,14 @@ class Data:
         if not isinstance(data, np.ndarray) or data.ndim < 1 or len(data) != len(labels) or data.dtype.kind not in "iufb":
             return
         mask = columns.get("attention_mask")
+        first = self.current is not None and self.current.in_first_pass
         self._kept += data.nbytes
         for number, label in enumerate(labels):
             row = data[number]
             if isinstance(mask, np.ndarray) and mask.shape == data.shape:
                 row = row[mask[number] != 0]
             key = hash((row.tobytes(), row.shape))
-            if key not in self._known_rows:  # a row seen twice would be learnt from itself
+            if first or key not in self._known_rows:  # a row seen twice would be learnt from itself
                 self._known_rows.add(key)
                 self._rows.append((np.array(row), label))
 
