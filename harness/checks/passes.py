@@ -28,7 +28,10 @@ class TwoPasses(Check):
         found = seen.evaluation.passes
         if found is None:
             return self._moved(seen) or self._by_result(seen)
-        if seen.framework in reading.KERAS:
+        keras = seen.framework in reading.KERAS
+        # A dataset of Keras's is made in many steps, of which the last is all that is known of it.
+        site = found.labels or ((found.answers or found.loader) if keras else (found.loader or found.answers))
+        if keras:
             remedy = ("Do not shuffle what is evaluated (no `.shuffle(...)`, or `shuffle=False`), or take both out of one pass: "
                       "`for x, y in dataset: labels.append(y); predictions.append(model(x, training=False))`.")
         else:
@@ -41,7 +44,7 @@ class TwoPasses(Check):
         return Finding(
             message="Predictions and labels do not come in one order: each pass over the data shuffles it anew, so that a prediction is "
                     "held against the label of another row.",
-            remedy=remedy, site=found.labels or found.loader or found.answers or reading.place(seen, "evaluation"), evidence=evidence)
+            remedy=remedy, site=site or reading.place(seen, "evaluation"), evidence=evidence)
 
     @staticmethod
     def _moved(seen: Observation) -> Finding | None:

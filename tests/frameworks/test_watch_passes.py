@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from harness.frameworks.watch import passes
 from tests.frameworks.test_watch_keras import watch as watch_keras
 from tests.frameworks.watching import found
@@ -200,3 +201,37 @@ model.predict(rows, verbose=0)
 """)
     assert seen.exception is None
     assert not any("element_spec" in text or "weak reference" in text for text in seen.warnings), seen.warnings
+
+
+HELPED = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+x = torch.randn(400, 8)
+y = (2 * x[:, 0] + x[:, 1] > 0).long() + (x[:, 2] > 1).long()
+train = DataLoader(TensorDataset(x[:300], y[:300]), batch_size=30, shuffle=True)
+def loader(rows, shuffle=True):
+    return DataLoader(rows, batch_size=25, shuffle=shuffle)
+test = loader(TensorDataset(x[300:], y[300:]))
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+def ask(data):
+    model.eval()
+    with torch.no_grad():
+        return torch.cat([model(a).argmax(1) for a, _ in data])
+for epoch in range(8):
+    model.train()
+    for a, b in train:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(a), b).backward()
+        optimizer.step()
+    right = (ask(test) == y[300:]).float().mean()
+"""
+
+
+def test_the_line_that_has_a_helper_shuffle(tmp_path: Path) -> None:
+    finding = next(result.finding for result in walk(watch_torch(tmp_path, HELPED, seconds=60)) if result.code == "E505")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source == "test = loader(TensorDataset(x[300:], y[300:]))"
