@@ -78,11 +78,12 @@ class Clock:
 
     def __init__(self) -> None:
         self._wall, self._own, self._all = time.monotonic(), time.thread_time(), time.process_time()
+        self._cores = cores()
 
     def seconds(self) -> float:
         """Since this clock was made."""
         wall = time.monotonic() - self._wall
-        return min(wall, max(time.thread_time() - self._own, (time.process_time() - self._all) / cores(), wall / 3))
+        return min(wall, max(time.thread_time() - self._own, (time.process_time() - self._all) / self._cores, wall / 3))
 
 
 class Watcher(Protocol):
