@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,17 @@ def test_what_jupyter_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
         shell.run_line_magic("cd", "absent")
     stand_in.display([1], "two")
     assert capsys.readouterr().out == "[1]\ntwo\n"
+
+
+@pytest.mark.parametrize("name", ["nbformat", "IPython"])
+def test_a_library_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    path = tmp_path / "a.ipynb"
+    write(v4.new_notebook(cells=[v4.new_code_cell("!ls")]), path)
+    for loaded in [each for each in sys.modules if each.partition(".")[0] == name]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ScriptError, match=f"needs {name}.*pip install"):
+        notebook.as_script(path)
 
 
 def test_what_is_no_notebook(tmp_path: Path) -> None:

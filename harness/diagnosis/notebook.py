@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -42,8 +44,7 @@ def as_script(path: Path) -> tuple[str, Cells]:
 
     Raises `ScriptError` for what is no notebook.
     """
-    import nbformat
-
+    nbformat = _library("nbformat")
     try:
         found = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     except Exception as error:  # noqa: BLE001 - nbformat raises many kinds for a file that is no notebook
@@ -62,17 +63,22 @@ def as_script(path: Path) -> tuple[str, Cells]:
     return "\n".join(lines) + "\n", Cells(tuple(starts))
 
 
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise ScriptError(f"reading a notebook needs {error.name}, which is not installed: pip install nbformat ipykernel") from None
+
+
 def _plain(source: str) -> list[str]:
     """The lines of a cell as Python alone would have them, as many as there were."""
     try:
         ast.parse(source)
     except SyntaxError:
-        from IPython.core.inputtransformer2 import TransformerManager
-
+        transformer = _library("IPython.core.inputtransformer2")
         before = source.splitlines()
         timed = "\n".join(f"# {line}" if _CELL.fullmatch(line) else _LINE.sub(r"\1", line) for line in before)
-        manager = TransformerManager()  # type: ignore[no-untyped-call]
-        lines: list[str] = manager.transform_cell(timed).splitlines()
+        lines: list[str] = transformer.TransformerManager().transform_cell(timed).splitlines()
         return lines + [""] * (len(before) - len(lines))
     return source.splitlines()
 

@@ -227,7 +227,7 @@ class Data:
         if not isinstance(data, np.ndarray) or data.ndim < 1 or len(data) != len(labels) or data.dtype.kind not in "iufb":
             return
         mask = columns.get("attention_mask")
-        first = self.current is not None and self.current.in_first_pass
+        first = self.current is not None and len(self._all) == 1 and self.current.in_first_pass
         self._kept += data.nbytes
         for number, label in enumerate(labels):
             row = data[number]
