@@ -45,7 +45,7 @@ def test_places_are_those_that_jupyter_shows(tmp_path: Path, source: str, cell: 
     ("x = 1\nmodel?", "x = 1\nget_ipython().run_line_magic('pinfo', 'model')"),
     ("if colab:\n    !pip install torch", "if colab:\n    get_ipython().system('pip install torch')"), ("%%bash\nls", None),
     ("files = !ls", "files = get_ipython().getoutput('ls')"), ("%%writefile a.py\nx = 1", None),
-    ('text = """\n%d rows\n"""', 'text = """\n%d rows\n"""'), ("x = (1,\n", "x = (1,")])
+    ('text = """\n%d rows\n"""', 'text = """\n%d rows\n"""')])
 def test_magics(tmp_path: Path, source: str, code: str | None) -> None:
     """What is only timed or captured runs; of other magics only those of one line leave the rest of their cell."""
     path = tmp_path / "a.ipynb"
@@ -87,6 +87,13 @@ def test_a_library_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ScriptError, match=f"needs {name}.*pip install"):
+        notebook.as_script(path)
+
+
+def test_a_cell_that_is_no_python(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    write(v4.new_notebook(cells=[v4.new_code_cell("import torch"), v4.new_code_cell("!ls\nx = 1\ny = = 2")]), path)
+    with pytest.raises(ScriptError, match=r"a\.ipynb, cell 2, line 3: not valid Python"):
         notebook.as_script(path)
 
 

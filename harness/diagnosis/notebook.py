@@ -42,7 +42,7 @@ def as_script(path: Path) -> tuple[str, Cells]:
     """The code cells of a notebook as one percent script, with what Jupyter gives to all of them. Cells of magics are left out, since only
     IPython reads them, but not what is only timed or captured by one; see `stand_in` for other magics and shell lines.
 
-    Raises `ScriptError` for what is no notebook.
+    Raises `ScriptError` for what is no notebook, and for a cell that is no Python.
     """
     nbformat = _library("nbformat")
     try:
@@ -58,7 +58,12 @@ def as_script(path: Path) -> tuple[str, Cells]:
         tags = cell.metadata.get("tags", [])
         lines.append(f"# %% tags={list(tags)!r}" if tags else "# %%")
         starts.append((number, len(lines) + 1))
-        lines += _plain(cell.source)
+        code = _plain(cell.source)
+        try:
+            ast.parse("\n".join(code))
+        except SyntaxError as error:
+            raise ScriptError(f"{path}, cell {number}, line {error.lineno}: not valid Python ({error.msg}); mend it first") from None
+        lines += code
         lines.append("")
     return "\n".join(lines) + "\n", Cells(tuple(starts))
 

@@ -28,7 +28,9 @@ class Shell:
 
     def getoutput(self, command: str, *_: Any) -> list[str]:
         """The lines that a command prints."""
-        return subprocess.run(command, shell=True, capture_output=True, text=True, check=False).stdout.splitlines()  # noqa: S602
+        done = subprocess.run(  # noqa: S602 - a notebook's own line, which its shell would run
+            command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        return done.stdout.splitlines()
 
     def __getattr__(self, _name: str) -> Callable[..., None]:
         return lambda *_args, **_options: None
