@@ -44,6 +44,7 @@ class Calls:
         self.inside = False
         self._evaluates = False
         self.evaluated_at = 0  # evaluation forwards there were when `eval()` was called last
+        self.put_into_evaluation: Place | None = None  # where that was
         self.ran: set[int] | None = set()
         self.recorded: set[int] = set()  # of these, with gradients on
         self._built: dict[int, tuple[Any, Place | None, int]] = {}
@@ -57,7 +58,6 @@ class Calls:
         module = self._watch.torch.nn.Module
         self._watch.session.patches.replace(module, "__call__", self._wrap_call)
         self._watch.session.patches.replace(module, "__init__", self._wrap_init)
-        self._watch.session.patches.replace(module, "eval", self._wrap_eval)
         self._watch.session.patches.replace(module, "train", self._wrap_train)
         functional = self._watch.torch.nn.functional
         for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
@@ -73,25 +73,17 @@ class Calls:
 
         return __init__
 
-    def _wrap_eval(self, original: Any) -> Any:
-        session = self._watch.session
-
-        def evaluate(module: Any) -> Any:
-            if session.active and not self.inside:
-                self.evaluated_at = self._watch.seen.evaluation.forwards
-            if session.active and not self.inside and module.training and "eval_mode" not in self._watch.seen.sites:
-                session.safely("eval()", session.site, "eval_mode")
-            return original(module)
-
-        return evaluate
-
     def _wrap_train(self, original: Any) -> Any:
         session = self._watch.session
 
         def train(module: Any, mode: bool = True) -> Any:
             if self._switching or not session.active or self.inside:
                 return original(module, mode)
-            self.put_into_training = session.sites.place() if mode else None
+            self.put_into_training, self.put_into_evaluation = (session.sites.place(), None) if mode else (None, session.sites.place())
+            if not mode:  # `eval()` comes this way, also that of a class that has its own
+                self.evaluated_at = self._watch.seen.evaluation.forwards
+                if module.training and "eval_mode" not in self._watch.seen.sites:
+                    session.safely("eval()", session.site, "eval_mode")
             self._switching = True  # it calls itself for every part of a model
             try:
                 return original(module, mode)

@@ -42,6 +42,7 @@ class Evaluations:
         self._samples = Samples()
         self._training_frames: set[Place] = set()
         self._first: Any = None  # model that was trained
+        self._awake = False  # it has been, in training mode
         self._unstepped: dict[int, int] = {}  # by model: backward passes in evaluation mode since the last step
 
     def attach(self) -> None:
@@ -67,13 +68,22 @@ class Evaluations:
             asleep = not call.training and _asleep(call.module)
             self._first = call.module if self._first is None else self._first
             # A later model that no evaluation left in this mode was put into it for its training.
-            left = call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at
+            left = self._seen.forwards > self._watch.calls.evaluated_at or (call.module is self._first and not self._meant(call))
             # A loss that goes backward in an evaluation, and that no step follows before training goes on, trains nothing.
             before = 0 if call.training else self._unstepped.get(id(call.module), 0)
             self._unstepped[id(call.module)] = before + (asleep and left)
+            self._awake = self._awake or (call.training and call.module is self._first)
             self._training_frames.update(call.stack)
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))
+
+    def _meant(self, call: RootCall) -> bool:
+        """Whether a model that has trained in training mode was put into the other one for these batches: `eval()` stands before them, in
+        the same function, and nothing was evaluated in between. Batch normalisation then keeps statistics that are its own."""
+        switched, place = self._watch.calls.put_into_evaluation, call.place
+
+        return self._awake and switched is not None and place is not None and (
+            (switched[0], switched[2]) == (place[0], place[2]) and switched[1] < place[1])
 
     def stepped(self) -> None:
         """An optimizer has taken a step: what went backward since the last one was training."""
@@ -246,19 +256,22 @@ class Evaluations:
 def _draws(model: Any) -> bool:
     """Whether dropout or batch normalisation is active in a model: a part of it may be in another mode than the whole, and a module
     without either (a loss with weights of its own) has no mode to be in."""
-    return any(module.training for module in model.modules() if _stochastic(module))
+    return any(module.training for module in model.modules() if acts_by_mode(module))
 
 
 def _asleep(model: Any) -> bool:
     """Whether dropout or batch normalisation is off in a part of a model that learns: a frozen part may be kept so on purpose."""
-    acting = [(module, layer) for module in model.modules() for layer in (module, *module.children()) if _stochastic(layer)]
+    acting = [(module, layer) for module in model.modules() for layer in (module, *module.children()) if acts_by_mode(layer)]
     if not acting:
         return any(weight.requires_grad for weight in model.parameters())  # functions that ask for the mode of the whole
     return any(not layer.training and any(weight.requires_grad for weight in module.parameters()) for module, layer in acting)
 
 
-def _stochastic(module: Any) -> bool:
-    return "BatchNorm" in type(module).__name__ or ("Dropout" in type(module).__name__ and bool(getattr(module, "p", 0)))
+def acts_by_mode(module: Any) -> bool:
+    """Whether a module is dropout, or a batch normalisation that keeps statistics: without them it has but one way to go."""
+    kind = type(module).__name__
+    keeps = "BatchNorm" in kind and getattr(module, "running_mean", module) is not None
+    return keeps or ("Dropout" in kind and bool(getattr(module, "p", 0)))
 
 
 def _inputs(call: RootCall) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.checks.model_facts import ModelFacts, ParameterFacts
 from harness.frameworks.watch import tensors, torch_graph, written
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_evaluation import acts_by_mode
 from harness.frameworks.watch.torch_loss import task_of
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Models:
         covered = {id(part) for module in inner if id(module) in self._loaded for part in module.modules()}
         seen.fresh_head = any(known) or (last is not None and id(last) not in covered)
         seen.has_batch_norm = any("BatchNorm" in type(module).__name__ for module in inner)
-        seen.stochastic = seen.has_batch_norm or any("Dropout" in type(module).__name__ and getattr(module, "p", 0) for module in inner)
+        seen.stochastic = any(acts_by_mode(module) for module in inner)
         self._sizes(seen, model, inner)
 
     def _whole(self, roots: list[Any]) -> Any:
@@ -343,7 +344,8 @@ class Models:
                 facts.bad = not math.isfinite(facts.gradient_norm)
             else:
                 self._watch.steps.later(facts, "gradient_norm", norm)
-        facts.used = True if weight.grad is not None else ran  # a module may use a part's weights without calling it
+        # A module may use a part's weights without calling it; and a step from within the backward pass comes before other gradients do.
+        facts.used = True if weight.grad is not None else None if self._watch.steps.going_back and ran else ran
         return facts
 
     def after_first_step(self, known: Optimizer) -> None:

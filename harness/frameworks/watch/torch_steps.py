@@ -214,6 +214,11 @@ class Steps:
                 known.losses.append(float(plain.detach()) if self._watch.on_cpu(plain) else plain.detach())
         self._watch.after_backward()
 
+    @property
+    def going_back(self) -> bool:
+        """Whether a backward pass is under way: hooks of its own may take steps, each with the gradients that have come so far."""
+        return self._inside
+
     def norm_of_gradients(self, weights: list[Any]) -> Any:
         """L2 norm over the gradients of weights: a float on the CPU, a tensor elsewhere, 0.0 where there is none."""
         gradients = [weight.grad for weight in weights if weight.grad is not None]
