@@ -18,7 +18,7 @@ from harness.checks.loss_facts import DivergenceFacts, LossCall
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
-from harness.checks.training_facts import BufferFacts, EndFacts, ExceptionFacts, LaterFacts, MemoryFacts, StepFacts
+from harness.checks.training_facts import BufferFacts, EndFacts, ExceptionFacts, LaterFacts, MemoryFacts, StepFacts, UnzeroedFacts
 
 FORMAT = 1
 
@@ -43,6 +43,7 @@ class Observation(Facts):
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `later`: a training after the watched one whose optimizer holds weights that no model has. `thawed`: one of the same model, of which
     weights can be trained since then that its step was not built for. `buffers`: in which a script of TensorFlow's adds up gradients.
+    `unzeroed`: an optimizer of several whose gradients nobody zeroes.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
     """
 
@@ -99,6 +100,7 @@ class Observation(Facts):
     mixed: Site | None = None
     restored: RestoreFacts | None = None
     buffers: BufferFacts | None = None
+    unzeroed: UnzeroedFacts | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

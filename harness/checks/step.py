@@ -13,7 +13,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import LaterFacts, StepFacts
+from harness.checks.training_facts import LaterFacts, StepFacts, UnzeroedFacts
 
 _WHOLE = 40  # steps of a training that was watched to its end
 # What keeps a loss up and is no matter of the rate.
@@ -126,6 +126,8 @@ class GradientsNotZeroed(Check):
         """Judges from the gradients that are there before a step's first backward pass, over all steps."""
         if seen.framework in reading.KERAS:
             return self._buffered(seen)
+        if seen.unzeroed is not None:
+            return self._one_of_several(seen.unzeroed)
         if reading.several_models(seen):
             raise NotJudged("several models take steps; gradients of one loss may lie on another's weights by design")
         wiped = self._wiped(seen)
@@ -153,6 +155,17 @@ class GradientsNotZeroed(Check):
                    "optimizer's, and this model's.",
             site=reading.place(seen, "uncalled.zero_grad", "zero_grad", "step", "backward", "optimizer"),
             evidence=[*reading.uncalled(seen, "zero_grad"), *shown])
+
+    @staticmethod
+    def _one_of_several(found: UnzeroedFacts) -> Finding:
+        """Whatever the losses of several models leave on each other's weights: it is gone once in a while where it is zeroed at all."""
+        where = f" of line {found.optimizer.line}" if found.optimizer is not None else ""
+        return Finding(
+            message=f"The gradients of one of the optimizers, {found.kind}{where}, are never zeroed: in all {len(found.before)} steps that "
+                    "were measured, those of its last one were still there when a loss went backward.",
+            remedy="Call this optimizer's own `zero_grad()` before the backward pass that it steps for; a call of another optimizer's "
+                   "leaves these gradients as they are.",
+            site=found.site, evidence=[f"Gradient norms before these: {', '.join(f'{norm:.3g}' for norm in found.before[:8])}"])
 
     @staticmethod
     def _buffered(seen: Observation) -> Finding | None:

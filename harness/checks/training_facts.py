@@ -18,6 +18,16 @@ class BufferFacts(Facts):
     site: Site | None = None
 
 
+class UnzeroedFacts(Facts):
+    """One of several optimizers whose gradients are never set to zero: its class, where it was built, the `zero_grad()` that stands
+    where its own was meant (or else its step), and the smallest L2 norm that was `before` the backward passes of each of its steps."""
+
+    kind: str
+    optimizer: Site | None = None
+    site: Site | None = None
+    before: list[float] = []
+
+
 class LaterFacts(Facts):
     """A training after the watched one, from `step` (1-based) of its optimizer on: weights that this `held` of the models that are trained,
     `foreign` ones that get no gradient any more, and those `lacking` from it although they get gradients: how many, and the names of some.

@@ -130,3 +130,15 @@ def test_a_model_that_is_called_before_the_tape_records(tmp_path: Path, name: st
     assert not seen.idle.recorded
     assert seen.idle.site is not None
     assert seen.idle.site.source == "code = encode(xb, training=True)"
+
+
+DRAWN = """
+    draws = [model(x[:64], training=True) for _ in range(10)]
+"""
+
+
+def test_the_same_rows_again_and_again_are_samples_of_an_answer(tmp_path: Path) -> None:
+    model = MODEL.replace("    keras.layers.BatchNormalization(),\n", "")
+    seen = watch(tmp_path, (HEAD + model + COMPILED.replace("range(2)", "range(6)") + DRAWN).replace("NAME", "keras"))
+    assert seen.evaluation.in_training_mode == seen.evaluation.sampled > 0
+    assert "E502" not in found(seen)

@@ -1,4 +1,4 @@
-"""Training and evaluation mode, and steps from within the backward pass, where what looks like a mistake is meant."""
+"""Training and evaluation mode, steps from within the backward pass, and steps in turn: what is meant, and what is not."""
 
 from __future__ import annotations
 
@@ -117,3 +117,31 @@ def test_steps_from_within_the_backward_pass(tmp_path: Path) -> None:
     assert seen.model is not None
     assert [known.name for known in seen.model.parameters if known.used and known.gradient_norm is None] == []
     assert found(seen) == []
+
+
+TURNS = """
+maker = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 8))
+judge = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+make = torch.optim.Adam(maker.parameters(), 1e-3)
+tell = torch.optim.Adam(judge.parameters(), 1e-3)
+for epoch in range(4):
+    for xb, yb in train:
+        made = maker(torch.randn(len(xb), 4))
+        loss = F.softplus(-judge(made)).mean()
+        make.zero_grad()
+        loss.backward()
+        make.step()
+        loss = F.softplus(-judge(xb)).mean() + F.softplus(judge(made.detach())).mean()
+        ZERO
+        loss.backward()
+        tell.step()
+"""
+
+
+@pytest.mark.parametrize(("zero", "source"), [
+    ("tell.zero_grad()", None), ("judge.zero_grad()", None), ("make.zero_grad()", "make.zero_grad()"), ("pass", "tell.step()")])
+def test_one_of_two_optimizers_that_nobody_zeroes(zero: str, source: str | None, tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + TURNS.replace("ZERO", zero), steps=30)
+    assert ("S403" in found(seen)) is (source is not None)
+    site = seen.unzeroed.site if seen.unzeroed is not None else None
+    assert (site.source if site is not None else None) == source

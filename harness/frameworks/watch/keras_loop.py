@@ -23,6 +23,7 @@ from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import flat, numpy_of
+from harness.frameworks.watch.samples import Samples
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Loop:
         self._sources: set[frozenset[int]] = set()
         self._trained: Any = None
         self._evaluated = False
+        self._samples = Samples()
         self._taken = Taken()
         self._idle = Idle(watch)
         self._probes: TapeProbes | None = None
@@ -124,7 +126,7 @@ class Loop:
             with self._within():
                 found = original(model, *args, **kwargs)
             self._watch.session.safely("a forward pass", self._ran, model, args, kwargs, found)
-            self._watch.session.safely("an evaluation", self._evaluates, model, kwargs.get("training"))
+            self._watch.session.safely("an evaluation", self._evaluates, model, args, kwargs.get("training"))
             return found
 
         return __call__
@@ -146,6 +148,8 @@ class Loop:
         self._watch.session.reach("forward")
         self._model, self._given = model, args[0] if args else kwargs
         self._idle.ran(model, recorded=_recorded())
+        if _recorded():
+            self._samples.over()
         if _recorded() and len(self._taken.forwards) < _OUTPUTS:
             self._taken.forwards.append((model, args, kwargs, found))
             self._watch.seen.evaluation.training_forwards += 1
@@ -158,14 +162,18 @@ class Loop:
             if len(self._outputs) < _OUTPUTS:
                 self._outputs[id(made)] = made  # kept, so that its number is not given to another
 
-    def _evaluates(self, model: Any, training: Any) -> None:
+    def _evaluates(self, model: Any, args: tuple[Any, ...], training: Any) -> None:
         """A model runs where no tape records, after it has been trained: that is an evaluation."""
+        import tensorflow as tf
+
         watch, known = self._watch, self._watch.seen.model
         if not watch.seen.steps or _recorded() or known is None or model is not self._trained:
             return
         facts = watch.seen.evaluation
         facts.forwards += 1
-        facts.in_training_mode += bool(training is True and known.stochastic)
+        if training is True and known.stochastic:
+            facts.in_training_mode += 1
+            facts.sampled += self._samples.asked(tf.nest.flatten(args))
         watch.session.site("evaluation")
         watch.session.reach("evaluation")
         self._evaluated = True

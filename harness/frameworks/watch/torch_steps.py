@@ -12,6 +12,7 @@ from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import torch_graph, trees
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_optimizer import Optimizer
+from harness.frameworks.watch.torch_zeroing import Zeroing
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -42,6 +43,7 @@ class Steps:
         self._aside = False
         self._within: list[int] = []
         self._shared = 0
+        self.zeroing = Zeroing(watch)
 
     def attach(self) -> None:
         torch, session = self._torch, self._watch.session
@@ -88,6 +90,8 @@ class Steps:
         def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active and "zero_grad" not in self._watch.seen.sites:
                 session.safely("zero_grad", session.site, "zero_grad")
+            if session.active:
+                session.safely("zero_grad", self.zeroing.called)
             with self._watch.tape.aside():
                 return original(owner, *args, **kwargs)
 
@@ -182,6 +186,7 @@ class Steps:
     def _before_backward(self, loss: Any) -> None:
         self._back()
         self._within = []
+        self.zeroing.going_back()
         self.backwards += 1
         if self.steps < _MEASURED:
             for known in self._optimizers.values():
@@ -274,6 +279,7 @@ class Steps:
         if known is self.main and watch.in_full:
             known.norm = self.norm_of_gradients(known.weights())
             watch.models.about_to_step(known.norm)
+        self.zeroing.about_to_step(known)
 
     def _describe(self, known: Optimizer) -> None:
         group = known.optimizer.param_groups[0]
@@ -364,6 +370,7 @@ class Steps:
                 setattr(facts, name, float(value))
             except RuntimeError:
                 break
+        self.zeroing.finish()
         seen = self._watch.seen
         seen.models_stepped = sum(known.own_loss for known in self.stepping)
         seen.backward_without_step = self.backwards if not self.steps else max(0, self._since_last())

@@ -1,0 +1,64 @@
+"""Several optimizers that step in turn: one whose gradients nobody sets back to zero."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from harness.checks.training_facts import UnzeroedFacts
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_optimizer import Optimizer
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_STEPS = 6
+_MOST = 30
+_WHOLE = 0.5
+
+
+class Zeroing:
+    """Holds the gradients that an optimizer's backward passes began with against those of its step before."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._since: Place | None = None  # where gradients were set to zero last, since the last backward pass
+        self._before: Place | None = None  # and between that one and the one before it
+        self._kept: dict[int, list[tuple[float, float]]] = {}
+        self._places: dict[int, Place | None] = {}
+
+    def called(self) -> None:
+        """`zero_grad()` of anything."""
+        if self._wanted():
+            self._since = self._watch.session.sites.place()
+
+    def going_back(self) -> None:
+        """A backward pass begins."""
+        self._before, self._since = self._since, None
+
+    def about_to_step(self, known: Optimizer) -> None:
+        """An optimizer is about to step; after `going_back` of what it steps for."""
+        kept = self._kept.setdefault(id(known), [])
+        if not self._wanted() or len(kept) >= _MOST or not known.backwards or not isinstance(known.zeroed, float):
+            return
+        norm = known.norm if known is self._watch.steps.main else self._watch.steps.norm_of_gradients(known.weights())
+        if isinstance(norm, float):
+            kept.append((known.zeroed, norm))
+            # The call that stands where its own was meant; without one, where it steps.
+            self._places[id(known)] = self._since or self._before or self._watch.session.sites.place()
+
+    def finish(self) -> None:
+        """The first optimizer of several whose gradients were never gone."""
+        if len(self._kept) < 2:
+            return
+        for known in self._watch.steps.stepping:
+            pairs = self._kept.get(id(known), [])
+            shares = [before / norm for (before, _), (_, norm) in zip(pairs[1:], pairs, strict=False) if norm > 0]
+            if len(shares) >= _STEPS and all(shares) and statistics.median(shares) >= _WHOLE:
+                self._watch.seen.unzeroed = UnzeroedFacts(
+                    kind=type(known.optimizer).__name__, optimizer=site(known.place), site=site(self._places[id(known)]),
+                    before=[before for before, _ in pairs])
+                return
+
+    def _wanted(self) -> bool:
+        return self._watch.steps.steps < _MOST and len(self._watch.steps.known_optimizers()) > 1
