@@ -197,7 +197,9 @@ class GradientsNotZeroed(Check):
         """zero_grad() between backward() and step(): gradients came, and are gone when the optimizer looks."""
         steps = [s for s in seen.steps if s.backwards]
         weights = [p for p in seen.model.parameters if p.trainable and p.in_optimizer is not False] if seen.model else []
-        came = any(p.gradient_norm for p in weights)
+        groups = len(seen.optimizer.learning_rates) if seen.optimizer is not None else 0
+        # Those of another optimizer come behind these groups.
+        came = any(p.gradient_norm for p in weights if p.group is None or p.group < groups)
         if len(steps) < 3 or not came or any(s.gradient_norm is None or s.gradient_norm > 0 for s in steps):
             return None
         decays = bool(seen.optimizer and seen.optimizer.weight_decay)

@@ -145,3 +145,24 @@ def test_one_of_two_optimizers_that_nobody_zeroes(zero: str, source: str | None,
     assert ("S403" in found(seen)) is (source is not None)
     site = seen.unzeroed.site if seen.unzeroed is not None else None
     assert (site.source if site is not None else None) == source
+
+
+TOGETHER = """
+encoder, decoder = nn.Linear(8, 16), nn.Linear(16, 2)
+first = torch.optim.Adam(encoder.parameters(), 1e-2)
+second = torch.optim.Adam(decoder.parameters(), 1e-2)
+for epoch in range(4):
+    for xb, yb in train:
+        first.zero_grad()
+        second.zero_grad()
+        hidden = torch.relu(encoder(xb))
+        loss = F.cross_entropy(decoder(HIDDEN), yb)
+        loss.backward()
+        first.step()
+        second.step()
+"""
+
+
+@pytest.mark.parametrize(("hidden", "codes"), [("hidden", []), ("hidden.detach()", ["G302"])])
+def test_two_optimizers_of_one_loss_that_reaches_one_of_them(hidden: str, codes: list[str], tmp_path: Path) -> None:
+    assert found(watch(tmp_path, HEAD + TOGETHER.replace("HIDDEN", hidden), steps=30)) == codes
