@@ -43,6 +43,7 @@ class Evaluations:
         self._training_frames: set[Place] = set()
         self._first: Any = None  # model that was trained
         self._awake = False  # it has been, in training mode
+        self._resting = [0, 0]  # batches in evaluation mode that it was put into for them: since the last step, and before
         self._unstepped: dict[int, int] = {}  # by model: backward passes in evaluation mode since the last step
 
     def attach(self) -> None:
@@ -68,26 +69,33 @@ class Evaluations:
             asleep = not call.training and _asleep(call.module)
             self._first = call.module if self._first is None else self._first
             # A later model that no evaluation left in this mode was put into it for its training.
-            left = self._seen.forwards > self._watch.calls.evaluated_at or (call.module is self._first and not self._meant(call))
+            put = call.module is self._first and self._put_so(call)
+            left = not put and (call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at)
             # A loss that goes backward in an evaluation, and that no step follows before training goes on, trains nothing.
             before = 0 if call.training else self._unstepped.get(id(call.module), 0)
             self._unstepped[id(call.module)] = before + (asleep and left)
-            self._awake = self._awake or (call.training and call.module is self._first)
+            self._resting[0] = 0 if call.training else self._resting[0] + (asleep and put)
+            if call.training and call.module is self._first:
+                self._awake = True
+                # In turns with training mode it is an evaluation that trains.
+                self._seen.training_in_eval_mode, self._resting[1] = self._seen.training_in_eval_mode + self._resting[1], 0
             self._training_frames.update(call.stack)
             if call.loader is None and len(self._trained) < _INPUTS:
                 self._trained.add(_inputs(call))
 
-    def _meant(self, call: RootCall) -> bool:
+    def _put_so(self, call: RootCall) -> bool:
         """Whether a model that has trained in training mode was put into the other one for these batches: `eval()` stands before them, in
-        the same function, and nothing was evaluated in between. Batch normalisation then keeps statistics that are its own."""
+        the same function, and nothing was evaluated in between. A later stage of training keeps statistics of its norms that way."""
         switched, place = self._watch.calls.put_into_evaluation, call.place
-
+        if self._seen.forwards > self._watch.calls.evaluated_at:
+            return False
         return self._awake and switched is not None and place is not None and (
             (switched[0], switched[2]) == (place[0], place[2]) and switched[1] < place[1])
 
     def stepped(self) -> None:
         """An optimizer has taken a step: what went backward since the last one was training."""
         self._seen.training_in_eval_mode += sum(self._unstepped.values())
+        self._resting = [0, sum(self._resting)]
         self._unstepped = {}
 
     def forward(self, call: RootCall) -> None:
