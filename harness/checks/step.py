@@ -162,10 +162,10 @@ class GradientsNotZeroed(Check):
         where = f" of line {found.optimizer.line}" if found.optimizer is not None else ""
         return Finding(
             message=f"The gradients of one of the optimizers, {found.kind}{where}, are never zeroed: in all {len(found.before)} steps that "
-                    "were measured, those of its last one were still there when a loss went backward.",
+                    "followed its first one, those of the last were still there when a loss went backward.",
             remedy="Call this optimizer's own `zero_grad()` before the backward pass that it steps for; a call of another optimizer's "
                    "leaves these gradients as they are.",
-            site=found.site, evidence=[f"Gradient norms before these: {', '.join(f'{norm:.3g}' for norm in found.before[:8])}"])
+            site=found.site, evidence=[f"Gradient norm that was left at each: {', '.join(f'{norm:.3g}' for norm in found.before[:8])}"])
 
     @staticmethod
     def _buffered(seen: Observation) -> Finding | None:

@@ -20,7 +20,7 @@ class BufferFacts(Facts):
 
 class UnzeroedFacts(Facts):
     """One of several optimizers whose gradients are never set to zero: its class, where it was built, the `zero_grad()` that stands
-    where its own was meant (or else its step), and the smallest L2 norm that was `before` the backward passes of each of its steps."""
+    where its own was meant (or else its step), and the smallest L2 norm `before` the backward passes of each step but the first."""
 
     kind: str
     optimizer: Site | None = None

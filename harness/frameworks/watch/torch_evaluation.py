@@ -68,8 +68,8 @@ class Evaluations:
             self._seen.training_forwards += 1
             asleep = not call.training and _asleep(call.module)
             self._first = call.module if self._first is None else self._first
-            # A later model that no evaluation left in this mode was put into it for its training.
             put = call.module is self._first and self._put_so(call)
+            # A later model that no evaluation left in this mode was put into it for its training.
             left = not put and (call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at)
             # A loss that goes backward in an evaluation, and that no step follows before training goes on, trains nothing.
             before = 0 if call.training else self._unstepped.get(id(call.module), 0)

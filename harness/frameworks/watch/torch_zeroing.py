@@ -57,7 +57,7 @@ class Zeroing:
             if len(shares) >= _STEPS and all(shares) and statistics.median(shares) >= _WHOLE:
                 self._watch.seen.unzeroed = UnzeroedFacts(
                     kind=type(known.optimizer).__name__, optimizer=site(known.place), site=site(self._places[id(known)]),
-                    before=[before for before, _ in pairs])
+                    before=[before for before, _ in pairs[1:]])
                 return
 
     def _wanted(self) -> bool:
