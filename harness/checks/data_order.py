@@ -20,6 +20,8 @@ _WHOLE = 0.9
 
 # Changes of the label for each batch: a sampler that makes batches of one class changes it with almost every one.
 _CHANGES = 0.2
+# Batches from which on it is seen that they take turns.
+_TURNS = 4
 
 
 class SortedRows(Check):
@@ -60,8 +62,7 @@ class SortedRows(Check):
             raise NotJudged(f"the order of only {rows} rows was seen")
         if loader.shuffled is None and (1 - loader.label_runs) * rows > _CHANGES * rows / (loader.batch_size or 1):
             raise NotJudged("equal labels come in long runs, but whether the loader shuffles is unknown")
-        batches = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
-        batches = batches or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
+        batches = _batches(seen)
         kinds = [len(set(map(str, labels))) for labels in batches]
         pure = kinds.count(1)
         if batches and pure < 0.5 * len(batches) and statistics.fmean(kinds) > 0.5 * _expected(counts, batches):
@@ -119,6 +120,22 @@ class SortedRows(Check):
         counts = Counter(str(label) for label in order)
         return LoaderFacts(kind="loop", shuffled=False, label_counts=dict(counts), label_runs=same / (len(order) - 1),
                            ordered_rows=len(order), site=reading.place(seen, "forward", "loss"))
+
+
+def _batches(seen: Observation) -> list[list[Any]]:
+    """The labels of each batch that has several. Raises NotJudged where most are made of one label, in turns."""
+    found = [step.labels for step in seen.steps if step.labels and len(step.labels) > 1]
+    found = found or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
+    if _in_turns(found):
+        raise NotJudged("batches of one label each take turns, as those of real and made rows do")
+    return found
+
+
+def _in_turns(batches: list[list[Any]]) -> bool:
+    """Whether most batches hold a single label, and another one than the batch before: sorted rows change it only now and then."""
+    single = [str(labels[0]) if len(set(map(str, labels))) == 1 else None for labels in batches]
+    changes = sum(one is not None and other is not None and one != other for one, other in itertools.pairwise(single))
+    return len(single) >= _TURNS and changes > 0.5 * (len(single) - 1)
 
 
 def _expected(counts: dict[str, int], batches: list[list[Any]]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -49,7 +50,7 @@ class InputMatters(Check):
 
 
 # Rounding, and the ranges that quantised layers measure over a whole batch, stay far below this share of the rows' distance.
-_MIXED = 0.1
+_MIXED, _SLIGHT = 0.1, 0.02
 
 
 class RowsApart(Check):
@@ -70,14 +71,18 @@ class RowsApart(Check):
         rows, model, loader = seen.probes.rows, seen.model, raised.train_loader(seen)
         if rows is None:
             raise NotJudged("rows of a batch were not exchanged")
-        if max(rows.influence, rows.order) < _MIXED:
+        batch_second = rows.batch_first is False
+        # How such a layer is set says what it does; a fresh model's rows owe each other little yet.
+        least = _SLIGHT if batch_second and self._row_by_row(seen) else _MIXED
+        if max(rows.influence, rows.order) < least:
             return None
         ordered = loader is not None and loader.shuffled is False
-        batch_second = rows.batch_first is False
         chance = loader is not None or data_labels.still_guessing(seen) is not None or (batch_second and self._row_by_row(seen))
         if ordered or reading.several_models(seen) or not chance:
             raise NotJudged("the rows of a batch may belong together")
-        if rows.order < _MIXED and not batch_second and (reading.script_learns(seen) or (model is not None and model.has_batch_norm)):
+        softmax = rows.softmax and self._row_by_row(seen)
+        compared = reading.script_learns(seen) or (model is not None and model.has_batch_norm)
+        if rows.order < _MIXED and not batch_second and not softmax and compared:
             raise NotJudged("the model compares the rows of a batch with each other, whatever their order: that may be meant")
         evidence = [f"a row's output moves by {rows.influence:.2f} of the distance between rows when only the other rows are replaced"]
         if rows.order >= _MIXED:
@@ -86,6 +91,9 @@ class RowsApart(Check):
         if batch_second:
             remedy = (f"`{rows.module.rpartition(' ')[2]}` takes the batch as its second axis unless it is built with `batch_first=True`: "
                       "build it so, or give it `x.transpose(0, 1)`.")
+        elif softmax:
+            remedy = ("Take the softmax over the axis that is meant, never over the first, which counts the rows: " +
+                      ("`axis=1` or `axis=-1`." if seen.framework in reading.KERAS else "`dim=1` or `dim=-1`."))
         else:
             remedy = ("Exchange axes with `permute` or `transpose`; `view` and `reshape` only cut the same numbers into other pieces, and "
                       "there the batch must stay the first axis: `x.view(x.size(0), ...)`.")
@@ -95,6 +103,7 @@ class RowsApart(Check):
     @staticmethod
     def _row_by_row(seen: Observation) -> bool:
         """Whether each entry of the inputs' first axis, and of no other, has a label of its own."""
-        labels = {call.target.shape[0] for call in seen.loss_calls if call.target is not None and len(call.target.shape) == 1}
+        labels = {call.target.shape[0] for call in seen.loss_calls if call.target is not None and math.prod(call.target.shape[1:]) == 1
+                  and call.target.shape}
         inputs = [batch.columns[batch.inputs_key].shape for batch in seen.batches if batch.inputs_key in batch.columns]
         return bool(labels and inputs) and all(shape[:1] and shape[0] in labels and shape[0] not in shape[1:] for shape in inputs)

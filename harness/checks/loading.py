@@ -41,6 +41,7 @@ _CUSTOM = (
     r"Unknown (?P<kind>[\w ]+): '?(?P<name>[\w>]+)'?\. +(?:Please ensure|Make sure)",
 )
 _GONE = (r"No such file or directory: '(?:[^']*[/\\])?(?P<name>pytorch_model\.bin|tf_model\.h5)'",)
+_FORMAT = (r"File format not supported: filepath=(?P<name>\S+)\. Keras 3 only supports",)
 _STATE = (r"Error\(s\) in loading state_dict for (?P<name>\w+)",)
 _METRIC_AS_DATA = (r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'", r"'(?P<kind>\w+)' object is not subscriptable")
 _LITERAL = re.compile(r"(?:from_pretrained|load_dataset|evaluate\.load|load_metric|load|pipeline)\(\s*[\"']([^\"']+)[\"']")
@@ -65,7 +66,7 @@ class LoadingCall(Check):
     stage: ClassVar[Stage] = "setup"
     messages: ClassVar[tuple[str, ...]] = (
         *_NO_METRIC, *_known_metrics(), *_CHOICES, *_SCRIPT, *_NOT_THERE, *_CHECKPOINT, *_WEIGHTS_ONLY, *_STATE, *_CUSTOM,
-        *_GONE)
+        *_GONE, *_FORMAT)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what a loading call raised, and from names that are known."""
@@ -210,6 +211,13 @@ class LoadingCall(Check):
                            remedy="Load what was saved the way it was saved, `AutoModel....from_pretrained(folder)`; or read the file "
                                   "itself, `safetensors.torch.load_file(folder + \"/model.safetensors\")`.",
                            site=hit[0].site, evidence=[raised.quote(hit[0], 300)])
+        hit = raised.find(seen, _FORMAT)
+        if hit and hit[0].site is not None and re.search(r"load_model|load_weights", hit[0].site.source):
+            return Finding(message="The file that is loaded is none of Keras's own formats: an exported folder (`model.export`, "
+                                   "TensorFlow's SavedModel) serves answers, and is no model to load.",
+                           remedy="Save it as a model, `model.save(\"model.keras\")`, and load that; an exported folder is called with "
+                                  "`keras.layers.TFSMLayer(folder, call_endpoint=\"serve\")`.",
+                           site=hit[0].site, evidence=[raised.quote(hit[0], 200)])
         hit = raised.find(seen, _CUSTOM)
         if hit is None or hit[0].site is None or not re.search(r"load_model|model_from_|from_config|clone_model", hit[0].site.source):
             return None  # a misspelt name that `compile` was given

@@ -232,6 +232,11 @@ class LogitsIntoProbabilityLoss(Check):
                 return self._finding(seen, call, f"The loss expects probabilities{by} and gets logits: what lies outside 0 to 1 is clipped "
                                      "and has no gradient.", f"`loss=keras.losses.{loss}(from_logits=True)`, or end the model in a "
                                      f"{'sigmoid' if call.name == 'bce' else 'softmax'}.")
+            if call.name == "kl" and seen.framework in reading.KERAS and all(_numbers(c) for c in same) and any(
+                    not _within(c, 0.0, 1.0) for c in same) and all(c.target and c.target.rows_sum_to_one for c in same):
+                return self._finding(seen, call, "KLDivergence takes probabilities on both sides and gets logits: what lies outside 0 to "
+                                     "1 is clipped and has no gradient.", "Pass the softmax of the output, "
+                                     "`tf.nn.softmax(logits / temperature)`, as it is done for the target.")
             if call.name == "nll" and seen.framework == "torch" and all(c.inputs and c.inputs.batch_sums_to_one for c in same):
                 return self._finding(seen, call, "NLLLoss gets log-probabilities that sum to 1 over the rows of the batch instead of over "
                                      "the classes: the softmax is taken along the wrong axis, so each row depends on its neighbours.",
@@ -279,6 +284,10 @@ class LogitsIntoProbabilityLoss(Check):
 def _like(seen: Observation, call: LossCall) -> list[LossCall]:
     """All calls of the same loss."""
     return [c for c in (*seen.loss_calls, *seen.later_calls) if c.name == call.name and c.site == call.site and c.inputs is not None]
+
+
+def _numbers(call: LossCall) -> bool:
+    return call.inputs is not None and call.inputs.minimum is not None
 
 
 def _within(call: LossCall, low: float, high: float) -> bool:

@@ -137,7 +137,7 @@ class TargetShape(Check):
             return Finding(message="The target's shape does not fit the output.", remedy=self._remedy(error.message),
                            site=error.site or reading.place(seen, "loss"),
                            evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
-        for call in seen.loss_calls:
+        for call in (*seen.loss_calls, *seen.broadcasts):
             if seen.framework in reading.KERAS and (call.name != "other" or call.lined_up):
                 continue  # Keras puts (N, 1) and (N,) in line before it compares
             shape = _grown(call)
@@ -154,7 +154,7 @@ class TargetShape(Check):
                         f"averages {pairs} pairs instead of {rows}, so every prediction is pulled towards every target.",
                 remedy=f"Give both the same shape: `{fix}`.", site=call.site or reading.place(seen, "loss"),
                 evidence=[*_shapes(seen), *[text for text in seen.warnings if "target size" in text][:1]])
-        if not any(call.inputs is not None and call.target is not None for call in seen.loss_calls):
+        if not any(call.inputs is not None and call.target is not None for call in (*seen.loss_calls, *seen.broadcasts)):
             raise NotJudged("no loss call with its output and target was seen")
         return None
 

@@ -22,6 +22,8 @@ _FEWEST, _LEARNT = 5, 0.9
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
 _COLLAPSING, _SETTLED = 30.0, 20
 _WATCHED, _LATE = 20, 10
+# By how much a loss is more than its cross entropy before it counts as more than that.
+_WHOLE = 1.1
 
 
 class InitialLoss(Check):
@@ -47,6 +49,9 @@ class InitialLoss(Check):
             raise NotJudged("weights, smoothing, a sum or several terms: ln k is no measure of this loss")
         if sum(c.step == call.step for c in seen.loss_calls) > 1:
             raise NotJudged("several losses belong to one step, each of which may have its own part in what is minimised")
+        whole = next((step.loss for step in seen.steps if step.step == call.step), None)
+        if whole is not None and call.value is not None and whole > _WHOLE * call.value:
+            raise NotJudged("the loss holds more than its cross entropy")
         model = seen.model
         fresh = model is not None and (model.fresh_head is True or (model.fresh_head is None and model.pretrained is False))
         classes = reading.class_units(seen, call)

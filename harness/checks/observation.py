@@ -72,6 +72,7 @@ class Observation(Facts):
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []
     later_calls: list[LossCall] = []
+    broadcasts: list[LossCall] = []
     loss_terms: list[dict[str, Any]] = []
     steps: list[StepFacts] = []
     backward_without_step: int = 0

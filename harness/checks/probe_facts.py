@@ -25,13 +25,15 @@ class RowFacts(Facts):
     """What a row's output owes to the other rows of its batch, in evaluation mode, in units of how far rows' outputs lie apart.
 
     `influence`: change where only the other rows are replaced. `order`: change of all rows, beyond their moving, where the whole batch is
-    moved by one. `module`: `name: Kind` of what mixes them, `site` where it is called; `batch_first`: as that module is set.
+    moved by one. `module`: `name: Kind` of what mixes them, `site` where it is called; `batch_first`: as that module is set; `softmax`: a
+    softmax over the rows mixes them.
     """
 
     influence: float = 0.0
     order: float = 0.0
     module: str = ""
     batch_first: bool | None = None
+    softmax: bool = False
     site: Site | None = None
 
 

@@ -274,7 +274,7 @@ def test_a_wide_start_that_costs_all_watched_steps(end: float, wrong: bool) -> N
     {"probes": ProbeFacts(initial_loss=1.3)}, {"probes": ProbeFacts(initial_loss=3.2)}, {"model": model(pretrained=True)},
     {"loss_calls": [call(weighted=True)]}, {"loss_calls": [call(smoothing=0.1)]}, {"task": "language"}, {"loss_calls": [call("mse")]},
     {"probes": probes(curve(1e-2, 9.0, 0.1), curve(1e-3, 9.0, 5.0), initial_loss=9.0)}, {"loss_terms": [{"name": "a"}, {"name": "b"}]},
-    {"loss_calls": [call(step=1), call(step=1)]},
+    {"loss_calls": [call(step=1), call(step=1)]}, {"loss_calls": [call(step=1, value=2.0)], "steps": steps(9, loss=9.0)},
 ])
 def test_initial_loss_explained(facts: dict[str, object]) -> None:
     healthy = {"loss_calls": [call()], "model": model(), "probes": ProbeFacts(initial_loss=9.0), **facts}

@@ -145,3 +145,37 @@ def test_the_layer_that_makes_all_rows_alike(tmp_path: Path, keras: str) -> None
     assert finding.site is not None
     assert finding.site.source == "weights = keras.layers.Softmax()(scores)"
     assert seen.probes.lost_in == "softmax"
+
+
+POOLED = """
+import numpy as np
+import keras
+from keras import layers
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 640)
+x = rng.normal(size=(640, 6, 8)).astype("float32")
+x[np.arange(640), rng.integers(0, 6, 640), 0] += 4 * y
+
+class Pooled(layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.score = layers.Dense(1)
+
+    def call(self, rows):
+        return keras.ops.sum(keras.ops.softmax(self.score(rows), axis=AXIS) * rows, axis=1)
+
+inputs = keras.Input((6, 8))
+model = keras.Model(inputs, layers.Dense(1)(Pooled()(layers.Dense(16, activation="relu")(inputs))))
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.BinaryCrossentropy(from_logits=True))
+model.fit(x, y[:, None], batch_size=32, epochs=6, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("axis", "codes"), [("0", ["F105"]), ("1", [])])
+def test_a_softmax_over_the_rows(axis: str, codes: list[str], tmp_path: Path) -> None:
+    seen = watch(tmp_path, POOLED.replace("AXIS", axis))
+    assert (seen.probes.rows is not None and seen.probes.rows.softmax) is bool(codes)
+    assert found(seen) == codes
+    finding = next(result.finding for result in walk(seen) if result.code == "F105")
+    assert finding is None or (finding.site is not None and "keras.ops.softmax" in finding.site.source)

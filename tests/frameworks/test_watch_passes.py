@@ -235,3 +235,11 @@ def test_the_line_that_has_a_helper_shuffle(tmp_path: Path) -> None:
     assert finding is not None
     assert finding.site is not None
     assert finding.site.source == "test = loader(TensorDataset(x[300:], y[300:]))"
+
+
+def test_two_passes_of_a_loader_that_is_a_batch_ahead(tmp_path: Path) -> None:
+    pytest.importorskip("accelerate")
+    text = TORCH.replace("EVALUATION", ANSWERS + LABELS + "print(accuracy_score(labels, found))").replace("SHUFFLE", "True")
+    text = text.replace("batch_size=25", "batch_size=30").replace("for epoch", "from accelerate import Accelerator\n"
+                                                                  "test = Accelerator(cpu=True).prepare(test)\nfor epoch")
+    assert found(watch_torch(tmp_path, text)) == ["E505"]

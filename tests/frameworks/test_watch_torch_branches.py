@@ -368,3 +368,31 @@ for epoch in range(4):
 def test_what_a_guess_costs_by_several_losses_is_not_known(tmp_path: Path) -> None:
     assert still_guessing(watch(tmp_path, BOTH, steps=60)) is None
     assert still_guessing(watch(tmp_path, BOTH.replace(" + F.cross_entropy(other(xb), 1 - yb)", ""), steps=60)) is not None
+
+
+FUNCTIONAL = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bank, self.unused, self.out = nn.Linear(8, 16), nn.Linear(8, 16), nn.Linear(16, 2)
+    def forward(self, x):
+        made = F.linear(x, 2 * self.bank.weight, self.bank.bias)
+        return self.out(torch.relu(CALL))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+x = torch.randn(640, 8)
+y = (x[:, 0] > 0).long()
+for epoch in range(3):
+    for rows in torch.randperm(640).split(16):
+        loss = F.cross_entropy(model(x[rows]), y[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("call", "codes"), [("made", []), ("torch.from_numpy(made.detach().numpy())", ["G302"])])
+def test_weights_of_a_layer_that_is_never_called(call: str, codes: list[str], tmp_path: Path) -> None:
+    assert found(watch(tmp_path, FUNCTIONAL.replace("CALL", call), steps=30)) == codes

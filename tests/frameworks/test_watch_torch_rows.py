@@ -129,3 +129,36 @@ def test_padding_that_does_no_harm(tmp_path: Path, width: str, pack: str) -> Non
     seen = watch(tmp_path, TOKENS.replace("WIDTH", width).replace("PACK", pack))
     found = first(seen)
     assert found is None or found[0] != "B102"
+
+
+POOLED = """
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+y = torch.randint(0, 2, (640,))
+X = torch.randn(640, 6, 8)
+X[torch.arange(640), torch.randint(0, 6, (640,)), 0] += 4.0 * y
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.score, self.out = nn.Linear(8, 16), nn.Linear(16, 1), nn.Linear(16, 2)
+    def forward(self, x):
+        h = torch.relu(self.body(x))
+        weights = F.softmax(self.score(h), dim=DIM)
+        return self.out((weights * h).sum(1))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(6):
+    for xb, yb in DataLoader(TensorDataset(X, y), batch_size=32, shuffle=True):
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("dim", "code"), [("0", "F105"), ("1", None)])
+def test_a_softmax_over_the_rows(tmp_path: Path, dim: str, code: str | None) -> None:
+    found = first(watch(tmp_path, POOLED.replace("DIM", dim)))
+    assert (found[0] if found is not None else None) == code
+    assert found is None or (found[1].site is not None and found[1].site.source.startswith("weights = F.softmax"))

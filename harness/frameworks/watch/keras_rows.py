@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 22
 _CALLS = 2000
+_SOFTMAX = {"Softmax", "LogSoftmax"}
 
 Run = Callable[[], Any]
 
@@ -53,11 +54,14 @@ class Inside:
 
     def mixing(self, plain: Run, replaced: Run, rows: int, found: RowFacts) -> None:
         """Note the first operation after which the row that was kept is not what it was, and the layer that it is in."""
+        since: list[str] = []
         for first, second in zip(self._calls(plain), self._calls(replaced), strict=False):
             if first.result.shape != second.result.shape:
                 return
-            if neighbours.keeps(first.result, second.result, rows, rows - 1) is False:
-                found.site, found.module = site(first.place), first.layer
+            kept = neighbours.keeps(first.result, second.result, rows, rows - 1)
+            since = [] if kept else [*since, first.name]
+            if kept is False:
+                found.site, found.module, found.softmax = site(first.place), first.layer, bool(set(since) & _SOFTMAX)
                 return
 
     def _calls(self, run: Run) -> list[_Seen]:

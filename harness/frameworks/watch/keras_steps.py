@@ -60,6 +60,8 @@ class Steps:
         self.groups: set[frozenset[int]] = set()
         self._rates: list[float] = []
         self._compared = False
+        self._later_losses: dict[tuple[int, int], int] = {}
+        self.watched_model: Any = None
         self.taken = 0
 
     def attach(self) -> None:
@@ -204,13 +206,14 @@ class Steps:
         targets = [float(numpy_of(target)) for target in seen["targets"]]
         watch.relations.trained(watch.session.safely("outputs and targets", watch.evaluations.pair, seen))
         if not watch.in_full:
+            self._later(model, seen, traced)
             if not watch.patience.goes_on:
                 return
             if all(math.isfinite(target) for target in targets):
                 watch.births.passed(model, seen["data"])
                 return
         first = not watch.seen.steps
-        number = self.taken
+        number, self.watched_model = self.taken, model
         self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
         calls = self._losses(model, seen, traced, number)
@@ -261,13 +264,9 @@ class Steps:
         """Facts of the step's loss calls."""
         watch, found = self._watch, []
         for (loss, activation, weighted), parts in zip(traced.losses, seen["losses"], strict=False):
-            call = watch.compiles.loss(model, loss, number)
+            call = self._call(model, loss, activation, parts, number)
             call.weighted = watch.weighted or (weighted and call.name in ("sparse_categorical", "categorical", "bce"))
-            true, pred, rows = (numpy_of(parts.get(name)) for name in ("true", "pred", "rows"))
-            call.inputs, call.target = tensors.facts(pred), tensors.facts(true)
-            call.softmaxed_in_model = None if activation is None else activation in ("softmax", "sigmoid")
-            value = numpy_of(parts.get("value"))
-            call.value = float(np.mean(value)) if value is not None and np.size(value) else None
+            true, rows = (numpy_of(parts.get(name)) for name in ("true", "rows"))
             if isinstance(rows, np.ndarray) and rows.ndim and (number == 1 or not np.isfinite(rows).all()):
                 from harness.frameworks.watch.keras_data import class_ids
 
@@ -282,6 +281,23 @@ class Steps:
             if len(watch.seen.loss_calls) < _CALLS:
                 watch.seen.loss_calls.append(call)
         return found
+
+    def _call(self, model: Any, loss: Any, activation: str | None, parts: dict[str, Any], number: int) -> LossCall:
+        call: LossCall = self._watch.compiles.loss(model, loss, number)
+        call.inputs, call.target = (tensors.facts(numpy_of(parts.get(name))) for name in ("pred", "true"))
+        call.softmaxed_in_model = None if activation is None else activation in ("softmax", "sigmoid")
+        value = numpy_of(parts.get("value"))
+        call.value = float(np.mean(value)) if value is not None and np.size(value) else None
+        return call
+
+    def _later(self, model: Any, seen: dict[str, Any], traced: Traced) -> None:
+        """What the losses of a model are given that is fitted after another was watched."""
+        calls, losses = self._watch.seen.later_calls, self._later_losses
+        for (loss, activation, _), parts in zip(traced.losses, seen["losses"], strict=False):
+            times = losses.setdefault((id(model), id(loss)), 0)
+            if model is not self.watched_model and times < _EACH and len(calls) < _CALLS:
+                losses[id(model), id(loss)] += 1
+                calls.append(self._call(model, loss, activation, parts, self.taken))
 
     def _differences(self, seen: dict[str, Any], traced: Traced, number: int) -> None:
         """Losses that a step makes itself: what is subtracted from what."""

@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import written
+from harness.frameworks.watch import keras_overwritten, written
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles, planned
@@ -231,7 +231,9 @@ class KerasWatcher:
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("gradients", self.fruitless.finish),
-                           ("steps", self.steps.finish), ("data", self.data.finish), ("a batching", lambda: self.data.batched(error)),
+                           ("steps", self.steps.finish), ("data", self.data.finish),
+                           ("rows that are read", lambda: keras_overwritten.measure(self)),
+                           ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):

@@ -266,7 +266,7 @@ class Data:
         """The loader that a call's rows come from: the one whose batch came last, unless what is asked has other rows than that batch."""
         if self.current is None or call.grad or self._watch.evaluating:
             return self.current
-        rows = {len(part) for part in trees.leaves(self.batch, tensors.is_tensor) if part.dim()}
+        rows = {len(part) for part in trees.leaves(self._asked_of(call)[0], tensors.is_tensor) if part.dim()}
         asked = {len(part) for part in trees.leaves([call.args, call.kwargs], tensors.is_tensor) if part.dim()}
         return None if rows and asked and not rows & asked else self.current
 

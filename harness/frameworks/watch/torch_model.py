@@ -279,25 +279,26 @@ class Models:
     def before_first_step(self, known: Optimizer) -> None:
         """Gradients as the first step finds them, and the weights to compare with."""
         self._parameters(known)
-        weights = {id(weight): weight for weight in [*known.weights(), *self._own_weights()]}
+        weights = {id(weight): weight for weight in [*known.weights(), *self.own_weights()]}
         if sum(weight.numel() * weight.element_size() for weight in weights.values()) <= _COPIED_BYTES:
             self._before = {key: (weight, weight.detach().clone()) for key, weight in weights.items()
                             if weight.device.type in ("cpu", "cuda")}
 
-    def _own_weights(self) -> list[Any]:
+    def own_weights(self) -> list[Any]:
+        """The weights of all parts, each once."""
         return list({id(weight): weight for part in self._parts for weight in part.parameters()}.values())
 
     def _parameters(self, known: Optimizer | None) -> None:
         seen = self._watch.seen.model
         if seen is None:
             seen = self._watch.seen.model = ModelFacts(kind="tensors")
-        weights = self._own_weights() or (known.weights() if known is not None else [])
+        weights = self.own_weights() or (known.weights() if known is not None else [])
         if weights and weights[0].device.type not in ("cpu", "cuda"):
             return  # asking anything of a lazy device would run what it holds back
         optimizers = [] if known is None else [known, *self._watch.steps.known_optimizers()]
         groups = [group["params"] for optimizer in optimizers for group in optimizer.optimizer.param_groups]
         held = None if known is None else {id(weight): number for number, group in reversed([*enumerate(groups)]) for weight in group}
-        named = [(self._names.get(id(weight), ""), weight) for weight in self._own_weights()]
+        named = [(self._names.get(id(weight), ""), weight) for weight in self.own_weights()]
         own = {id(weight) for _, weight in named}
         if known is not None and self.model is None:
             named = [(f"weight {number}", one) for number, one in enumerate(known.weights())]
@@ -316,20 +317,6 @@ class Models:
             self._watch.seen.optimizer.foreign = sum(reached is None or id(weight) not in reached for weight in strange)
             if len(strange) == len(known.weights()):
                 self._watch.session.noted("rebound", written.rebound(known.place))
-
-    def unreached(self) -> list[Any]:
-        """Weights that took part, are to be trained, and got no gradient before the first step."""
-        facts = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
-        return [weight for known, weight in zip(facts, self._own_weights(), strict=False)
-                if known.trainable and known.used and known.gradient_norm is None]
-
-    def frozen_head(self) -> list[Any]:
-        """The weights of the last layer, where it is frozen."""
-        facts = self._watch.seen.model.parameters if self._watch.seen.model is not None else []
-        layer = facts[-1].name.rpartition(".")[0] if facts else ""
-        head = [(known, weight) for known, weight in zip(facts, self._own_weights(), strict=False)
-                if known.name.rpartition(".")[0] == layer]
-        return [] if any(known.trainable for known, _ in head) else [weight for _, weight in head]
 
     def _facts_of(self, name: str, weight: Any, held: dict[int, int] | None, owner: int | None) -> ParameterFacts:
         calls = self._watch.calls
@@ -353,7 +340,7 @@ class Models:
         seen = self._watch.seen.model
         if seen is None:
             return
-        weights = self._own_weights() or known.weights()
+        weights = self.own_weights() or known.weights()
         for facts, weight in zip(seen.parameters, weights, strict=False):
             before = self._before.get(id(weight))
             if before is None:

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_tape
+from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_tape
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
@@ -124,10 +124,16 @@ class Probes(Rounds[Step]):
         self.facts.shift = self._watch.session.safely("targets beside inputs", backend.shift, replay, ignored)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
-        head = self._watch.models.frozen_head()
+        head = torch_reached.frozen_head(self._watch)
         if head:
             self.facts.frozen_head_matters = self._watch.session.safely("a frozen head", backend.matters, steps[0], head)
-        unreached = self._watch.models.unreached()
+        asleep = torch_reached.asleep(self._watch)
+        if asleep:
+            idle = [weight for _, weight in asleep]
+            matter = self._watch.session.safely("weights of parts that never run", backend.matters, steps[0], idle)
+            for facts, _ in asleep if matter else []:
+                facts.used = True
+        unreached = torch_reached.unreached(self._watch)
         if unreached:
             self.facts.unreached_matter = self._watch.session.safely("weights without a gradient", backend.matters, steps[0], unreached)
             place = backend.cut(replay, self._watch.session.sites)

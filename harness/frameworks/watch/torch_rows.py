@@ -19,6 +19,7 @@ Outputs = Callable[[Any], list[Any]]
 
 _LARGEST = 1 << 22
 _CALLS = 2000
+_SOFTMAX = ("softmax", "log_softmax", "_softmax")
 _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
@@ -78,6 +79,7 @@ def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts, built: Cal
         pair = _arrays([first.result, second.result])
         if len(pair) == 2 and neighbours.keeps(pair[0], pair[1], rows, rows - 1) is False:
             found.site, found.module, found.batch_first = site(first.place), first.module, _batch_first(replay, first.module)
+            found.softmax = first.name in _SOFTMAX
             if found.batch_first is False:
                 places = (built(module) for module in _around(replay, first.module))
                 found.site = site(next((place for place in places if place is not None), first.place))

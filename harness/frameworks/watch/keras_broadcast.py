@@ -1,0 +1,57 @@
+"""Outputs `(N, 1)` of a model that a loop of the script's own puts together with `(N,)`: TensorFlow makes a table of all pairs of rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.loss_facts import LossCall
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.keras_trace import numpy_of
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__")
+_MOST = 3
+
+
+class Broadcasts:
+    """Hooks the operators of tensors. `outputs`: what models gave since the last step, by id; `looking`: whether the loop is watched."""
+
+    def __init__(self, watch: KerasWatcher, outputs: Callable[[], dict[int, Any]], looking: Callable[[], bool]) -> None:
+        self._watch = watch
+        self._outputs = outputs
+        self._looking = looking
+
+    def attach(self) -> None:
+        import tensorflow as tf
+
+        for name in _OPERATORS:
+            self._watch.session.patches.replace(tf.Tensor, name, self._wrap)
+
+    def _wrap(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def operator(left: Any, right: Any) -> Any:
+            made = original(left, right)
+            outputs = self._outputs()
+            if outputs and (id(left) in outputs) != (id(right) in outputs) and self._looking():
+                pred, other = (left, right) if id(left) in outputs else (right, left)
+                self._watch.session.safely("a broadcast", self._combined, pred, other, made, outputs)
+            return made
+
+        return operator
+
+    def _combined(self, pred: Any, other: Any, made: Any, outputs: dict[int, Any]) -> None:
+        shape, size = tuple(pred.shape), np.shape(other)
+        if len(shape) != 2 or shape[1] != 1 or shape[0] < 2:
+            return
+        if size in ((), (1,), shape):
+            outputs[id(made)] = made  # still a number of the model's for each row
+        elif size == shape[:1] and len(self._watch.seen.broadcasts) < _MOST and not np.array_equal(numpy_of(other), numpy_of(pred)[:, 0]):
+            self._watch.seen.broadcasts.append(LossCall(
+                name="other", step=len(self._watch.seen.steps) + 1, inputs=tensors.facts(numpy_of(pred)),
+                target=tensors.facts(np.asarray(numpy_of(other))), site=self._watch.session.sites.here()))
