@@ -255,7 +255,7 @@ def test_a_buffer_that_is_too_small() -> None:
 def test_batches_of_one_label_that_take_turns() -> None:
     seen = unshuffled()
     seen.steps = steps([0.5] * 60, [[0] * 8, [1] * 8] * 30)  # a discriminator's: real rows, then made ones
-    assert judge("D107", seen) == "skipped"
+    assert "take turns" in judge("D107", seen)
 
 
 def test_a_sorted_stream() -> None:

@@ -263,7 +263,7 @@ def test_a_wide_start_that_costs_all_watched_steps(end: float, wrong: bool) -> N
     """A loss that falls clearly, and after all these steps has not come down to what a guess would have cost at first."""
     falling = [step for n in range(40) for step in steps(1, loss=9.0 + (end - 9.0) * min(1.0, n / 30))]
     start = ProbeFacts(initial_loss=9.0, initial_rows=64)
-    observation = seen(task="language", loss_calls=[call()], model=model(), probes=start, steps=falling)
+    observation = seen(task="language", loss_calls=[call(value=9.0)], model=model(), probes=start, steps=falling)
     if wrong:
         found(InitialLoss, observation, "ln 3 = 1.1")
     else:
