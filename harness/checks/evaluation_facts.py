@@ -58,6 +58,7 @@ class PassesFacts(Facts):
 
     `rows`: how many; `same`: places at which the order of the pass (or in Keras, where `predict` keeps no labels, that of one more pass)
     has the label that is compared (that of yet another); `chance`: the share of places at which two random orders of these labels would.
+    `loader`: where what was evaluated was made; `shuffled`: the line that says that it is shuffled, where it is another.
     """
 
     rows: int
@@ -66,6 +67,7 @@ class PassesFacts(Facts):
     answers: Site | None = None
     labels: Site | None = None
     loader: Site | None = None
+    shuffled: Site | None = None
 
 
 class RelationFacts(Facts):

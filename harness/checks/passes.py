@@ -29,8 +29,9 @@ class TwoPasses(Check):
         if found is None:
             return self._moved(seen) or self._by_result(seen)
         keras = seen.framework in reading.KERAS
-        # A dataset of Keras's is made in many steps, of which the last is all that is known of it.
-        site = found.labels or ((found.answers or found.loader) if keras else (found.loader or found.answers))
+        # A dataset of Keras's is made in many steps; of a loader, the line that makes it is the one that shuffles.
+        places = (found.labels, found.answers, found.loader) if keras else (found.loader, found.labels, found.answers)
+        site = found.shuffled or next((place for place in places if place is not None), None)
         if keras:
             remedy = ("Do not shuffle what is evaluated (no `.shuffle(...)`, or `shuffle=False`), or take both out of one pass: "
                       "`for x, y in dataset: labels.append(y); predictions.append(model(x, training=False))`.")

@@ -54,6 +54,10 @@ def test_two_passes_of_a_loader(tmp_path: Path, evaluation: str, line: str) -> N
     place = facts.labels or facts.answers
     assert place is not None
     assert line in place.source
+    finding = next(result.finding for result in walk(seen) if result.code == "E505")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source.startswith("test = DataLoader(")
 
 
 REGRESSION = TORCH.replace("y = (2 * x[:, 0] + x[:, 1] > 0).long() + (x[:, 2] > 1).long()", "y = 2 * x[:, :1] + x[:, 1:2]").replace(
@@ -156,10 +160,43 @@ def test_two_passes_of_a_dataset(tmp_path: Path, evaluation: str) -> None:
     assert found(seen) == ["E505"]
     assert seen.evaluation.passes is not None
     assert seen.evaluation.passes.rows == 100
+    assert seen.evaluation.passes.shuffled is not None
+    assert ".shuffle(400)" in seen.evaluation.passes.shuffled.source
+
+
+TABLE = "table = np.zeros((3, 3))\nnp.add.at(table, (labels, found), 1)\nprint(table)"
+COLLECT = """
+labels = []
+for _, b in test:
+    labels.extend(b.numpy())
+labels = np.array(labels)
+"""
+INSIDE = """
+def report(model, test):
+    scores = model.predict(test, verbose=0)
+    found = np.argmax(scores, axis=1)
+    labels = np.concatenate([b.numpy() for _, b in test])
+    print((labels == found).mean())
+report(model, rows(x[300:], y[300:]))
+"""
+
+
+@pytest.mark.parametrize("evaluation", [PREDICT + READ + TABLE, PREDICT + COLLECT + "print((found == labels).mean())", INSIDE])
+def test_a_comparison_that_no_library_hears_of(tmp_path: Path, evaluation: str) -> None:
+    pytest.importorskip("keras")
+    seen = watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", ""))
+    assert found(seen) == ["E505"]
+    assert seen.evaluation.passes is not None
+    assert seen.evaluation.passes.labels is not None
+    cached = watch_keras(tmp_path, KERAS.replace("EVALUATION", evaluation).replace("SHUFFLE", ".cache()"))
+    assert found(cached) == []
 
 
 @pytest.mark.parametrize(("evaluation", "shuffle"), [
     (PREDICT + READ + "print(accuracy_score(labels, found))", ".cache()"),
+    (PREDICT + READ + "print(found.mean(), labels.mean(), found.mean() - labels.mean(), np.bincount(labels).max() / len(found))", ""),
+    (PREDICT + READ + "print(found.shape == labels.shape, len(found) == len(labels), found, labels)", ""),
+    (PREDICT + "images = [a for a, _ in test]\nprint(list(zip(images, found))[0])", ""),
     (PREDICT + READ + "print(np.bincount(found), np.bincount(labels))", ""),
     (PREDICT + "other = rng.permutation(3)[found]\nprint(accuracy_score(other, found))", ""),
     (PREDICT + "first = next(iter(test))\nfew = [b for _, b in test.take(2)]", ""),
@@ -242,4 +279,9 @@ def test_two_passes_of_a_loader_that_is_a_batch_ahead(tmp_path: Path) -> None:
     text = TORCH.replace("EVALUATION", ANSWERS + LABELS + "print(accuracy_score(labels, found))").replace("SHUFFLE", "True")
     text = text.replace("batch_size=25", "batch_size=30").replace("for epoch", "from accelerate import Accelerator\n"
                                                                   "test = Accelerator(cpu=True).prepare(test)\nfor epoch")
-    assert found(watch_torch(tmp_path, text)) == ["E505"]
+    seen = watch_torch(tmp_path, text)
+    assert found(seen) == ["E505"]
+    finding = next(result.finding for result in walk(seen) if result.code == "E505")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source.startswith("test = DataLoader(")

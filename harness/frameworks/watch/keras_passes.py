@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import time
 import weakref
 from collections import Counter, deque
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.frameworks.watch import passes
+from harness.frameworks.watch import passes, together
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import chain_of, class_ids
 from harness.frameworks.watch.keras_trace import numpy_of
@@ -39,6 +40,8 @@ class Passes:
         self._watch = watch
         self._asked: deque[_Asked] = deque(maxlen=_KEPT)
         self._held: list[tuple[_Asked, list[Any]]] = []
+        # A function that has evaluated may be over before its data is read again; one dataset is kept for that, and not all.
+        self._kept: Any = None
         watch.session.comparisons.append(self._compared)
 
     def asked(self, data: Any, place: Place | None, made: Any) -> None:
@@ -51,12 +54,17 @@ class Passes:
         answers = classes_of(made, "categorical" if several else call.name, logits=bool(call.from_logits))
         if _in_batches(data):
             if answers:
-                self._asked.append(_Asked([weakref.ref(data)], place, answers))
+                self._keep(data, _Asked([weakref.ref(data)], place, answers))
             return
         chain = chain_of(data)
         kinds = [type(part).__name__ for part in chain]
         if answers and any("Shuffle" in kind for kind in kinds) and not any("Generator" in kind or "FlatMap" in kind for kind in kinds):
-            self._asked.append(_Asked([weakref.ref(part) for part in chain], place, answers))
+            self._keep(data, _Asked([weakref.ref(part) for part in chain], place, answers))
+
+    def _keep(self, data: Any, asked: _Asked) -> None:
+        self._asked.append(asked)
+        if not self._held:
+            self._kept = data
 
     def _compared(self, answers: Any, references: Any) -> None:
         """Answers are compared with references, row by row."""
@@ -68,15 +76,22 @@ class Passes:
         """The script is over: whether what it took answers from comes in another order each time."""
         known: dict[int, tuple[Any, Any]] = {}
         begun = time.monotonic()
-        for asked, references in self._held:
+        # A comparison that no library was asked for is read off the script's text.
+        unheard = [] if self._held else [(asked, together.labels_beside(asked.place, "predict")) for asked in self._asked if asked.place]
+        for asked, references, read in [*((*both, None) for both in self._held), *((one, None, place) for one, place in unheard if place)]:
             parts = [part for part in (ref() for ref in asked.chain) if part is not None]
             data = next((part for part in parts if _in_batches(part) or _labelled(part)), None)
             if data is None or time.monotonic() - begun > _SECONDS or self._watch.seen.evaluation.passes is not None:
                 continue
             one, other = known.setdefault(id(data), (_labels(data, begun), _labels(data, begun)))
-            if one is not None and other is not None and Counter(one) == Counter(references):
+            if one is not None and other is not None and Counter(one) == Counter(other if references is None else references):
                 self._watch.seen.evaluation.passes = passes.compared(
-                    one, other, site(asked.place), None, site(self._watch.data.place_of(data)))
+                    one, other, site(asked.place), site(read), site(self._watch.data.place_of(data)), site(self._shuffled(parts)))
+
+    def _shuffled(self, parts: list[Any]) -> Place | None:
+        """Where the script itself says that the rows are shuffled; what a library shuffles by default no line shows."""
+        places = (self._watch.data.place_of(part) for part in parts if type(part).__name__ == "_ShuffleDataset")
+        return next((place for place in places if place is not None and "shuffle" in linecache.getline(place[0], place[1])), None)
 
 
 def _in_batches(data: Any) -> bool:

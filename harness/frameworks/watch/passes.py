@@ -40,7 +40,7 @@ def keys(values: Any) -> list[Any] | None:
 
 
 def compared(one: Sequence[Any], other: Sequence[Any], answers: Site | None, labels: Site | None,
-             loader: Site | None) -> PassesFacts | None:
+             loader: Site | None, shuffled: Site | None = None) -> PassesFacts | None:
     """Facts of two passes that delivered the same labels in different orders; None where the order is one, or the rows are others."""
     counted = Counter(one)
     if len(one) < _ROWS or len(one) != len(other) or counted != Counter(other):
@@ -49,4 +49,5 @@ def compared(one: Sequence[Any], other: Sequence[Any], answers: Site | None, lab
     if same == len(one):
         return None
     chance = sum(count * count for count in counted.values()) / len(one) ** 2
-    return PassesFacts(rows=len(one), same=same, chance=chance, answers=answers, labels=labels, loader=loader)
+    return PassesFacts(rows=len(one), same=same, chance=chance, answers=answers, labels=labels, loader=loader,
+                       shuffled=shuffled)

@@ -123,11 +123,17 @@ class Sites:
             frame = frame.f_back
         return None
 
-    def direct(self) -> Place | None:
-        """The innermost frame that is neither the harness's nor the dispatch of torch, where that one is the user's own."""
+    def direct(self, skip: Any = None) -> Place | None:
+        """The innermost frame that is neither the harness's nor the dispatch of torch, where that one is the user's own.
+
+        `skip`: an object under construction, whose own `__init__` frames are passed over.
+        """
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             code = frame.f_code
+            if skip is not None and _constructs(frame, skip):
+                frame = frame.f_back
+                continue
             if self.is_own(code.co_filename):
                 return code.co_filename, frame.f_lineno, code.co_name
             if not code.co_filename.startswith(_HARNESS) and not code.co_filename.endswith(("torch/overrides.py", "torch/_tensor.py")):

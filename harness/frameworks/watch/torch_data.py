@@ -98,11 +98,19 @@ class Data:
                 place = place or self._watch.trainers.place
                 shuffles = bool(kwargs.get("shuffle", args[2] if len(args) > 2 else False))
                 order = None if self._watch.trainers.running else session.sites.decided(value=shuffles)
+                dataset = args[0] if args else kwargs.get("dataset")
+                within = None if self._watch.trainers.running or session.sites.direct(loader) is not None else self._made_of(dataset)
+                place, order = (within.place, within.order) if within is not None else (place, order)
                 self._places[id(loader)] = _Made(weakref.ref(loader), place, order, session.sites.stack())
                 session.safely("a loader's construction", session.site, "loader", site(place))
             original(loader, *args, **kwargs)
 
         return __init__
+
+    def _made_of(self, dataset: Any) -> _Made | None:
+        """The script's own loader over a dataset, which a library makes another one of (`accelerator.prepare(loader)`)."""
+        alive = ((made, made.ref()) for made in reversed(self._places.values()))
+        return next((made for made, loader in alive if loader is not None and getattr(loader, "dataset", None) is dataset), None)
 
     def _wrap_iterator(self, original: Any) -> Any:
         session = self._watch.session
