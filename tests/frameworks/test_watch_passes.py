@@ -92,6 +92,58 @@ def test_numbers_and_features_of_one_pass(tmp_path: Path, script: str, shuffle: 
     assert found(watch_torch(tmp_path, script.replace("SHUFFLE", shuffle))) == []
 
 
+LOOPS = """answers, labels = [], []
+    for a, _ in test:
+        answers += model(a).argmax(1).tolist()
+    for _, b in test:
+        labels += b.tolist()
+    print(sum(p == t for p, t in zip(answers, labels)) / len(labels))"""
+IN_NUMPY = """def ask(model, data):
+        found = []
+        for a, _ in data:
+            found.append(model(a).argmax(1).numpy())
+        return np.concatenate(found)
+    answers = ask(model, test)
+    labels = torch.cat([b for _, b in test]).numpy()
+    print((answers == labels).mean())"""
+
+
+@pytest.mark.parametrize("evaluation", [LOOPS, IN_NUMPY])
+@pytest.mark.parametrize(("shuffle", "fault"), [("True", True), ("False", False)])
+def test_a_comparison_of_two_passes_that_no_library_hears_of(tmp_path: Path, evaluation: str, shuffle: str, *, fault: bool) -> None:
+    pytest.importorskip("torch")
+    seen = watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", shuffle))
+    assert found(seen) == (["E505"] if fault else [])
+
+
+RATES = """def right(model, data):
+        hits = [(model(a).argmax(1) == b).float().mean().item() for a, b in data]
+        return sum(hits) / len(hits)
+    def commonest(data):
+        counts = torch.zeros(3)
+        for _, b in data:
+            counts += torch.bincount(b, minlength=3)
+        return (counts.max() / counts.sum()).item()
+    rate, guess = right(model, test), 0.5
+    guess = commonest(test)
+    print(rate - guess, rate > guess, max(rate, guess))"""
+COUNTS = """answers = [n for a, _ in test for n in model(a).argmax(1).tolist()]
+    labels = [n for _, b in test for n in b.tolist()]
+    print(np.bincount(answers) - np.bincount(labels), len(answers) == len(labels), sorted(answers) == sorted(labels), answers, labels)"""
+AT_ONCE = """answers, labels = [], []
+    for a, b in test:
+        answers += model(a).argmax(1).tolist()
+        labels += b.tolist()
+    counted = [n for _, b in test for n in b.tolist()]
+    print(np.mean(np.array(answers) == np.array(labels)), np.bincount(counted))"""
+
+
+@pytest.mark.parametrize("evaluation", [RATES, COUNTS, AT_ONCE])
+def test_two_passes_of_which_no_rows_are_compared(tmp_path: Path, evaluation: str) -> None:
+    pytest.importorskip("torch")
+    assert found(watch_torch(tmp_path, TORCH.replace("EVALUATION", evaluation).replace("SHUFFLE", "True"))) == []
+
+
 @pytest.mark.parametrize(("mixed", "fault"), [("rng.shuffle(self.order)", True), ("pass", False)])
 def test_batches_that_come_in_another_order_after_each_pass(tmp_path: Path, mixed: str, *, fault: bool) -> None:
     pytest.importorskip("keras")

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import passes, tensors, trees
+from harness.frameworks.watch import passes, tensors, together, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -19,15 +19,20 @@ _PASSES, _HELD = 12, 20
 
 @dataclass
 class _Pass:
-    """`trains`: a loss went backward in it; `labels`: a number a row; `outputs`: by their place in what the model returns, a key a row;
-    `classes`: of the rows, where known.
+    """`stack`: the own frames it began in; `trains`: a loss went backward in it; `labels`: a number a row; `outputs`: by their place in
+    what the model returns, a key a row; `classes`: of the rows, where known.
     """
 
-    place: Place | None
+    stack: tuple[Place, ...]
     trains: bool = False
     labels: list[Any] = field(default_factory=list)
     classes: list[int] = field(default_factory=list)
     outputs: dict[int, list[Any]] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Place | None:
+        """Where it began."""
+        return next(iter(self.stack), None)
 
     def gave(self, answers: list[Any]) -> bool:
         """Whether these are what the model answered in this pass, row by row."""
@@ -64,7 +69,7 @@ class Passes:
         watch = self._watch
         if watch.steps.steps and not watch.evaluating and not watch.trainers.running:
             kept = self._passes.setdefault(id(loader), (loader, deque(maxlen=_PASSES)))[1]
-            kept.append(_Pass(watch.session.sites.place()))
+            kept.append(_Pass(watch.session.sites.stack()))
 
     def trained(self) -> None:
         """A loss goes backward: the passes that are under way train."""
@@ -104,10 +109,21 @@ class Passes:
             for loader, every in self._passes.values():
                 kept = [made for made in every if not made.trains]
                 asked = next((made for made in kept if made.gave(answers)), None)
-                together = any(made.gave(answers) and made.labels == references for made in kept)
-                if asked is None or together or self._watch.seen.evaluation.passes is not None:
+                at_once = any(made.gave(answers) and made.labels == references for made in kept)
+                if asked is None or at_once or self._watch.seen.evaluation.passes is not None:
                     continue
-                read = next((made.place for made in kept if made.labels == references and made is not asked), None)
-                self._watch.seen.evaluation.passes = passes.compared(
-                    asked.labels, references, site(asked.place), site(read),
-                    None if loader.role == "train" else site(loader.order) or loader.facts.site)
+                read = next((made for made in kept if made.labels == references and made is not asked), None)
+                self._found(loader, asked, read, references)
+        for loader, every in self._passes.values():
+            kept = [made for made in every if not made.trains]
+            silent = [made for made in kept if made.labels and not made.classes and not made.outputs]
+            # A comparison that no library was asked for is read off the script's text.
+            pairs = ((asked, read) for asked in kept for read in silent if (asked.classes or asked.outputs) and asked.labels != read.labels)
+            both = next((pair for pair in pairs if together.rows_beside(pair[0].stack, pair[1].stack)), None)
+            if both is not None and self._watch.seen.evaluation.passes is None:
+                self._found(loader, *both, both[1].labels)
+
+    def _found(self, loader: Loader, asked: _Pass, read: _Pass | None, references: list[Any]) -> None:
+        self._watch.seen.evaluation.passes = passes.compared(
+            asked.labels, references, site(asked.place), site(read.place) if read is not None else None,
+            None if loader.role == "train" else site(loader.order) or loader.facts.site)
