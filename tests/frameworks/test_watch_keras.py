@@ -369,3 +369,21 @@ model.fit(x, y, validation_data=(x, y), batch_size=32, epochs=1, verbose=0)
     if result.finding is not None:
         assert result.finding.site is not None
         assert "batch_size=32" in result.finding.site.source
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_the_line_that_freezes_all(tmp_path: Path, name: str) -> None:
+    text = """
+judge = keras.Sequential([keras.Input((10,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+judge.compile(keras.optimizers.Adam(1e-3), "binary_crossentropy")
+judge.trainable = False
+for step in range(30):
+    judge.train_on_batch(x[:32], y[:32].astype("float32"))
+"""
+    result = next(result for result in walk(watch(tmp_path, (HEAD + text).replace("NAME", name))) if result.code == "G303")
+    if name == "keras":  # the Keras before it keeps what could be trained when it was compiled
+        assert result.finding is not None
+        assert result.finding.site is not None
+        assert result.finding.site.source == "judge.trainable = False"
+    else:
+        assert result.state != "found"

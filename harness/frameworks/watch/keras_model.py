@@ -120,6 +120,9 @@ class Models:
             session = self._watch.session
             session.site(wanting, site(written.built("Normalization", session.script, session.sites)))
         trainable = {id(weight) for weight in model.trainable_variables}
+        if not trainable:
+            session = self._watch.session
+            session.noted("freeze", written.assigned("trainable", session.script, session.sites))
         found: dict[int, Any] = {id(weight): weight for weight in own_weights(model)}
         self._ids = list(found)[:_PARAMETERS]
         self._weights = [found[key] for key in self._ids]
