@@ -59,6 +59,12 @@ class NextToken(Check):
             remedy = ("Give the model the ids themselves, `labels=input_ids.clone()` (with -100 at the padding): it shifts them itself."
                       if own else "Shift once: `model(ids[:, :-1])` against `ids[:, 1:]`.")
             return self._finding(seen, shift, message, remedy, cut=sourcing.shifted(seen))
+        if shift.offset == 0 and shift.causal and any("decoder_input_ids" in batch.columns for batch in seen.batches):
+            message = ("The decoder is given the very tokens that it is asked for, place by place: copying them is enough, and nothing is "
+                       "learnt about what comes next.")
+            remedy = ("Leave `decoder_input_ids` out: the model makes them from `labels`, moved on by one behind a token that starts "
+                      "(`config.decoder_start_token_id`).")
+            return self._finding(seen, shift, message, remedy, given=reading.place(seen, "collator.decoder", "getitem.decoder"))
         if shift.offset == 0 and shift.causal:
             message = ("Each position is asked for the very token that it is given: copying it is enough, and nothing is learnt about what "
                        "comes next.")
@@ -91,7 +97,7 @@ class NextToken(Check):
 
     @staticmethod
     def _finding(seen: Observation, shift: ShiftFacts, message: str, remedy: str, *, ahead: bool = False, made: bool = False,
-                 cut: Site | None = None) -> Finding:
+                 cut: Site | None = None, given: Site | None = None) -> Finding:
         evidence = [(f"targets that are the input token {shift.offset} places on: {100 * shift.share:.0f} % of those of a batch of "
                      f"{shift.rows} x {shift.length} ids")]
         if shift.causal is not None:
@@ -103,5 +109,5 @@ class NextToken(Check):
         built = ("config.is_decoder", "config.vocab_size") if library else ()
         names = (*built, "forward", "model", "loss") if ahead else (
             *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets")
-        site = reading.place(seen, *names) or cut or reading.place(seen, "loss", "forward")
+        site = given or reading.place(seen, *names) or cut or reading.place(seen, "loss", "forward")
         return Finding(message=message, remedy=remedy, site=site, evidence=[*evidence, *reading.own_losses(seen)])

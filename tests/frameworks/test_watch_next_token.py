@@ -256,3 +256,34 @@ for first in list(range(0, 320, 20)) * 3:
 def test_tags_of_which_only_the_padding_is_left(tmp_path: Path, mask: str, codes: list[str]) -> None:
     seen = watch(tmp_path, TAGS.replace("MASK", mask))
     assert found(seen) == codes, (found(seen), seen.probes.shift)
+
+
+SEQ2SEQ = HEAD + """
+from torch.utils.data import Dataset
+from transformers import T5Config, T5ForConditionalGeneration, Trainer, TrainingArguments
+class Pairs(Dataset):
+    def __len__(self):
+        return 320
+    def __getitem__(self, number):
+        return {"input_ids": data[number].flip(0), "labels": data[number]}
+def collate(rows):
+    batch = {key: torch.stack([row[key] for row in rows]) for key in ("input_ids", "labels")}
+    batch["decoder_input_ids"] = GIVEN
+    return batch
+model = T5ForConditionalGeneration(T5Config(vocab_size=V, d_model=32, d_ff=64, d_kv=16, num_layers=1, num_heads=2, pad_token_id=0,
+                                            decoder_start_token_id=0))
+Trainer(model, TrainingArguments("out", max_steps=30, per_device_train_batch_size=16, report_to="none", learning_rate=1e-3, use_cpu=True,
+                                 disable_tqdm=True, save_strategy="no"), train_dataset=Pairs(), data_collator=collate).train()
+"""
+
+
+@pytest.mark.parametrize(("given", "fault"), [('batch["labels"].clone()', True), ('model._shift_right(batch["labels"])', False)])
+def test_a_decoder_that_is_given_what_it_is_asked_for(tmp_path: Path, given: str, *, fault: bool) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, SEQ2SEQ.replace("GIVEN", given), seconds=60)
+    assert seen.exception is None
+    assert (found(seen)[:1] == ["L211"]) is fault, (found(seen), seen.probes.shift, seen.warnings)
+    if fault:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert finding.site is not None
+        assert "decoder_input_ids" in finding.site.source

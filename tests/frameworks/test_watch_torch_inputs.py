@@ -67,6 +67,26 @@ def test_a_softplus_and_targets_below_zero(tmp_path: Path, last: str, target: st
     assert found(watch(tmp_path, REGRESSION.replace("LAST", last).replace("TARGET", target))) == codes
 
 
+HELPED = REGRESSION.replace("net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 1)LAST)", """
+def block(n_in, n_out):
+    return nn.Sequential(nn.Linear(n_in, n_out), nn.Softplus())
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = block(6, 16)
+        self.last = block(16, 1)
+    def forward(self, x):
+        return self.last(self.first(x))
+net = Net()""").replace("TARGET", "")
+
+
+def test_the_block_that_ends_the_model(tmp_path: Path) -> None:
+    finding = next(result.finding for result in walk(watch(tmp_path, HELPED)) if result.code == "L210")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source == "self.last = block(16, 1)"
+
+
 FROZEN = """
 import torch
 from transformers import BertConfig, BertForSequenceClassification

@@ -186,6 +186,7 @@ def places(session: WatchSession, **functions: Any) -> None:
             place = code.co_filename, code.co_firstlineno, code.co_name
             session.site(name, site(place))
             session.site(f"{name}.labels", site(written.column(code, LABELS, session.sites) or place))
+            session.noted(f"{name}.decoder", written.column(code, ("decoder_input_ids",), session.sites, first=True))
         elif code is not None and not hasattr(made, "__code__"):
             kind = type(getattr(made, "data_collator", made)).__name__
             session.site(f"{name}.made", site(written.built(kind, session.script, session.sites)))

@@ -103,11 +103,15 @@ class Calls:
         known = self._built.get(id(module))
         return known[1] if known and known[0]() is module else None
 
-    def chosen(self, module: Any) -> Place | None:
-        """Where a module's sizes were chosen: where it was built, or of a block that a model builds in several places, this one of them."""
+    def chosen(self, module: Any, *, helped: bool = False) -> Place | None:
+        """Where a module's sizes were chosen: where it was built, or of a block that a model builds in several places, this one of them.
+
+        `helped`: also of what a helper function builds that is called in several places.
+        """
         place, stack = self.place_of(module), self._stacks.get(id(module), ())
         level = stack.index(place) if place in stack else len(stack)
-        while level + 1 < len(stack) and stack[level][2] == stack[level + 1][2] == "__init__":
+        while level + 1 < len(stack) and (stack[level][2] == stack[level + 1][2] == "__init__"
+                                          or (helped and not stack[level][2].startswith("<"))):
             outer = {other[at + 1:at + 2] for other in self._stacks.values() for at in range(len(other)) if other[at] == stack[level]}
             if len(outer) < 2:
                 break

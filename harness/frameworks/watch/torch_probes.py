@@ -163,7 +163,7 @@ class Probes(Rounds[Step]):
         activation = (model.final_activation if model is not None else None) or ""
         if not activation or replay.logits_slot is None:
             return
-        found = torch_inside.output_place(watch.torch, replay, activation, watch.calls.place_of,
+        found = torch_inside.output_place(watch.torch, replay, activation, lambda module: watch.calls.chosen(module, helped=True),
                                           lambda: watch.session.sites.inside(torch_tape.__file__))
         if found is not None:
             watch.session.site("output", site(found))

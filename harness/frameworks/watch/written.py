@@ -36,13 +36,14 @@ def attribute(owner: type, name: str, sites: Sites, *, computed: bool = False) -
     return (file, min(lines), owner.__name__) if lines else None
 
 
-def column(code: Any, names: Iterable[str], sites: Sites) -> Place | None:
-    """The last line of a function of the script's own that gives a value to one of these names: a key, an argument or a variable."""
+def column(code: Any, names: Iterable[str], sites: Sites, *, first: bool = False) -> Place | None:
+    """The last (or `first`) line of a function of the script's own that gives a value to one of these names: a key, an argument or a
+    variable."""
     tree = _tree(code.co_filename) if sites.is_own(code.co_filename) else None
     wanted = set(names)
     lines = [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and _begins(node) == code.co_firstlineno
              for part in ast.walk(node) for line, name in _given(part) if name in wanted] if tree is not None else []
-    return (code.co_filename, max(lines), code.co_name) if lines else None
+    return (code.co_filename, min(lines) if first else max(lines), code.co_name) if lines else None
 
 
 def returns(code: Any, sites: Sites) -> Place | None:
