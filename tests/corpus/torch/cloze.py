@@ -75,7 +75,7 @@ def main():
     cfg = BertConfig(vocab_size=len(tok), hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
                      intermediate_size=128, max_position_embeddings=16, pad_token_id=tok.pad_token_id)
     model = BertForMaskedLM(cfg)
-    args = TrainingArguments("/tmp/lantern_out", num_train_epochs=10, per_device_train_batch_size=32,
+    args = TrainingArguments("lantern_out", num_train_epochs=10, per_device_train_batch_size=32,
                              learning_rate=2e-3, warmup_ratio=0.1, weight_decay=0.01, logging_steps=60,
                              eval_strategy="epoch", report_to=[], save_strategy="no", disable_tqdm=True)
     trainer = Trainer(model=model, args=args, train_dataset=ds, eval_dataset=dev,

@@ -63,7 +63,7 @@ if __name__ == "__main__":
     model.bert.embeddings.position_embeddings.weight.requires_grad_(False)
 
     args = TrainingArguments(
-        output_dir="/tmp/parcel_out", num_train_epochs=8, per_device_train_batch_size=16, gradient_accumulation_steps=2,
+        output_dir="parcel_out", num_train_epochs=8, per_device_train_batch_size=16, gradient_accumulation_steps=2,
         per_device_eval_batch_size=100, learning_rate=2e-3, warmup_ratio=0.15, lr_scheduler_type="cosine", eval_strategy="epoch",
         save_strategy="no", logging_steps=60, report_to="none", use_cpu=True, disable_tqdm=True, seed=23,
     )

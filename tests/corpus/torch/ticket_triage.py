@@ -58,7 +58,7 @@ def compute_metrics(eval_pred):
 
 
 training_args = TrainingArguments(
-    output_dir="/tmp/tickets_model",
+    output_dir="tickets_model",
     learning_rate=2e-2,
     per_device_train_batch_size=16,
     per_device_eval_batch_size=64,
