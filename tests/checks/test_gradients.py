@@ -83,6 +83,9 @@ def test_graph_cut_silent() -> None:
           "stop_gradient", "layer.trainable = False")
     nothing = [parameter(name, gradient_norm=None, moved=False) for name in ("a.weight", "b.weight")]
     found(GraphCut, seen(model=model(parameters=nothing), steps=steps(3)), "none of 2")
+    idle = LaterFacts(step=11, held=1, foreign=0, lacking=1, left=["body.weight"], site=HERE)
+    found(GraphCut, seen(model=model(parameters=nothing), steps=steps(12), idle=idle), "none of 2")  # nothing else learns
+    found(GraphCut, seen(model=model(parameters=CUT), steps=steps(12), idle=idle), "One of the optimizers")
 
 
 @pytest.mark.parametrize("facts", [
