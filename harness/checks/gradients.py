@@ -132,8 +132,9 @@ class GraphCut(Check):
                         f"{idle.step} steps none of them has had one: what it gives is cut off on the way to the loss.",
                 remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
                 site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
-        whole = seen.model is not None and not reading.several_models(seen) and any(p.trainable for p in seen.model.parameters) and all(
-            p.gradient_norm is None and p.moved is False and False not in (p.used, p.in_optimizer) for p in seen.model.parameters if p.trainable)
+        learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
+        whole = bool(learns) and all(
+            p.gradient_norm is None and p.moved is False and False not in (p.used, p.in_optimizer) for p in learns)
         if idle is not None and not whole:
             return Finding(
                 message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, "
