@@ -57,6 +57,12 @@ def test_the_line_of_a_real_crash(tmp_path: Path) -> None:
     assert crash.read(tmp_path, script) == Crash(line=5, function="copy")
 
 
+def test_the_last_lines_of_its_stderr(tmp_path: Path) -> None:
+    (tmp_path / crash.NOISE).write_bytes(b"early\n" * 9999 + b"\xff" + b"".join(b"line %d\n" % n for n in range(30)))
+    lines = crash.read(tmp_path).said.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("line 10", "line 29", 20)
+
+
 def test_a_package_whose_library_was_being_loaded(tmp_path: Path) -> None:
     (tmp_path / "crash.log").write_text(LOADING)
     assert crash.read(tmp_path, Path("/work/train.py")) == Crash(line=3, function="load", loading="triton")

@@ -74,6 +74,28 @@ def test_a_crash_of_native_code_is_named_with_its_line(tmp_path: Path, capfd: py
     assert {stage["stage"]: stage["state"] for stage in found["walk"]}["step"] == "not reached"
 
 
+FULL = """\
+import os
+os.environ["TF_CPU_ALLOCATOR_USE_BFC"], os.environ["TF_CPU_BFC_MEM_LIMIT_IN_MB"] = "1", "60"
+import numpy as np
+import tensorflow as tf
+
+kept = []
+while True:
+    kept.append(tf.constant(np.zeros(10**6, np.int64)))
+"""
+
+
+def test_a_crash_that_an_allocator_complained_before_is_memory(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(FULL)
+    assert call("diagnose", "--json", str(path)) == 1
+    found = json.loads(capfd.readouterr().out)
+    assert (found["first"]["code"], found["stopped"]) == ("R601", "ended by SIGSEGV")
+    assert found["first"]["finding"]["site"]["line"] == 8
+    assert "7.63 MiB" in found["first"]["finding"]["message"]
+
+
 KILLED = """\
 import os, signal, time
 

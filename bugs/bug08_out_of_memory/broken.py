@@ -41,11 +41,13 @@ tokenized = raw_datasets.map(tokenize, batched=True)
 batches = {
     "columns": [*tokenizer.model_input_names, "labels"],
     "collate_fn": DataCollatorWithPadding(tokenizer, padding="max_length", max_length=64, return_tensors="np"),
-    "prefetch": False,  # the next batch is made when its step begins
+    "prefetch": False,
 }
 rows = steps * batch_size
 train_rows = tokenized["train"].shuffle(seed=seed).repeat(1 + rows // tokenized["train"].num_rows).take(rows)
-train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches)
+on_demand = tf.data.Options()
+on_demand.autotune.enabled = False  # tf.data makes batches ahead of the steps otherwise, and they take memory
+train_dataset = train_rows.to_tf_dataset(batch_size=batch_size, drop_remainder=True, **batches).with_options(on_demand)
 eval_dataset = tokenized["validation_matched"].select(range(300)).to_tf_dataset(batch_size=50, **batches)
 
 # %% [model] a pretrained encoder with a new classification head

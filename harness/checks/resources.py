@@ -15,6 +15,7 @@ _BEFORE = ("setup", "data")
 _TRACES = 8
 _EVALUATIONS, _GRAPHS = 8, 20
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGTRAP")
 _WIDTHS = {"float": 4,
            "float32": 4, "half": 2, "float16": 2, "bfloat16": 2, "double": 8, "float64": 8, "int32": 4, "int64": 8, "int8": 1, "bool": 1}
 
@@ -41,7 +42,7 @@ class OutOfMemory(Check):
         """Judges from the exceptions of allocators, whatever the stage they came out of, and from what the kernel counts."""
         error = self._error(seen)
         if error is None:
-            return self._killed(seen)
+            return self._crashed(seen) or self._killed(seen)
         wanted = seen.memory.requested or requested_bytes(error.message)
         batch = _batch(seen)
         asked = f" when {_size(wanted)} more were asked for" if wanted else ""
@@ -54,6 +55,21 @@ class OutOfMemory(Check):
             evidence.append(f"batch of {batch} rows" + (f", up to {longest} tokens each" if longest else ""))
         return Finding(message=f"Memory ran out{asked}" + (f", with {batch} rows in a batch." if batch else "."),
                        remedy=self._remedy(seen, batch), site=error.site or reading.place(seen, "loss", "fit", "step"), evidence=evidence)
+
+    def _crashed(self, seen: Observation) -> Finding | None:
+        """Native code that does not ask whether it got the memory crashes; what its allocator said before is all that is left."""
+        ended = seen.ended
+        if ended is None or ended.name not in _CRASHES:
+            return None
+        said = [line for line in ended.said.splitlines() if any(re.search(pattern, line) for pattern in self.messages)]
+        if not said:
+            return None
+        batch, wanted = _batch(seen), requested_bytes(said[-1])
+        asked = f" when {_size(wanted)} more were asked for" if wanted else ""
+        return Finding(
+            message=f"Memory ran out{asked}, and native code that did not get it crashed ({ended.name})"
+                    + (f", with {batch} rows in a batch." if batch else "."),
+            remedy=self._remedy(seen, batch), site=ended.site, evidence=[f"printed before {ended.name}: {said[-1].strip()}"])
 
     def _killed(self, seen: Observation) -> Finding | None:
         """The kernel gives no message: it ends the process that holds most, and counts it."""
@@ -175,11 +191,13 @@ def requested_bytes(message: str) -> int | None:
     (2684354560, None)
     >>> requested_bytes("OOM when allocating tensor with shape[2048,4,128,128] and type float on /job:localhost")
     536870912
+    >>> requested_bytes("Allocator (cpu) ran out of memory trying to allocate 7.63MiB (rounded to 8000256)")
+    8000634
     """
     match = re.search(r"tried to allocate (\d+) bytes", message)
     if match:
         return int(match[1])
-    match = re.search(r"(?:Tried|Unable) to allocate ([\d.]+) ?([KMGT]?i?B)", message)
+    match = re.search(r"(?:[Tt]ried|Unable|[Tt]rying) to allocate ([\d.]+) ?([KMGT]?i?B)", message)
     if match:
         return int(float(match[1]) * _UNITS.get(match[2].upper(), 1))
     match = re.search(r"allocating tensor with shape\[([\d,]+)\] and type (\w+)", message)

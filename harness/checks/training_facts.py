@@ -93,14 +93,15 @@ class ExceptionFacts(Facts):
 class EndFacts(Facts):
     """How a signal ended the script's process (`SIGSEGV`, `SIGKILL`, ...): the user's innermost line then, or when it was last looked at
     (`resident`: its size in bytes at that time). `loading`: the package whose native library was being loaded; `clash`: what is known of
-    that one beside another that is installed. `out_of_memory`: the kernel counts one more process that it has ended for memory.
-    `machine`: memory of the machine in bytes.
+    that one beside another that is installed. `said`: the last lines of its stderr. `out_of_memory`: the kernel counts one more process
+    that it has ended for memory. `machine`: memory of the machine in bytes.
     """
 
     name: str
     site: Site | None = None
     loading: str = ""
     clash: str = ""
+    said: str = ""
     out_of_memory: bool = False
     resident: int | None = None
     machine: int | None = None

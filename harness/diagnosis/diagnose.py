@@ -79,7 +79,7 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
         request: dict[str, Any] = {
             "script": str(subject.path), "shown": subject.shown, "values": values, "argv": list(subject.argv),
             "folder": str(subject.folder),
-            "observation": str(observation), "noise": None if options.verbose else str(folder / "noise.log"),
+            "observation": str(observation), "noise": None if options.verbose else str(folder / crash.NOISE),
             "budget": {"seconds": options.seconds, "steps": options.steps, "probe_seconds": _PROBING * options.seconds}}
         if pool is not None:
             outcome = pool.run(CHILD, request, folder / "output.log", folder / "tmp", options.timeout_s)
@@ -90,7 +90,13 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
                 environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
             environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
-            outcome = launch.run_module(CHILD, request_path, environment, options.timeout_s, on_output, subject.folder)
+            with (folder / crash.NOISE).open("ab", buffering=0) as noise:
+                def heard(data: bytes, is_error: bool) -> None:
+                    if is_error:
+                        noise.write(data)
+                    on_output(data, is_error)
+
+                outcome = launch.run_module(CHILD, request_path, environment, options.timeout_s, heard, subject.folder)
         return transport.read(observation), outcome, crash.read(folder, subject.path)
 
 

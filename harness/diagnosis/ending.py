@@ -23,8 +23,8 @@ def by_signal(outcome: Outcome, crash: Crash, seen: Observation, script: Path) -
     if crash.line is not None:
         own = Site(file=str(script), line=crash.line, source=linecache.getline(str(script), crash.line).strip(), function=crash.function)
     return EndFacts(name=signal.Signals(outcome.signal).name, site=own or seen.running, loading=crash.loading or "",
-                    clash=availability.clash_with(crash.loading), out_of_memory=outcome.out_of_memory, resident=seen.resident,
-                    machine=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+                    clash=availability.clash_with(crash.loading), said=crash.said, out_of_memory=outcome.out_of_memory,
+                    resident=seen.resident, machine=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def in_words(outcome: Outcome, crash: Crash, seen: Observation | None, timeout_s: float) -> str:

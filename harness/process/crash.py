@@ -13,22 +13,25 @@ from types import FrameType
 from typing import IO
 
 _NAME = "crash.log"
+NOISE = "noise.log"
 _FRAME = re.compile(r'^  File "(?P<path>[^"]*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
 _OWN = str(Path(__file__).parents[1])
 _IMPORTLIB = "<frozen importlib."
 _IMPORT = re.compile(r'^Import in "(?P<path>[^"]*)", line (?P<line>\d+), (?P<function>.*)$', re.MULTILINE)
 _LOADING = ("create_module", "exec_module")
 _ENOUGH_BYTES = 2**16
+_SAID_BYTES, _SAID_LINES = 2**14, 20
 
 
 @dataclass(frozen=True)
 class Crash:
     """What the stack tells: the script's own line (1-based) and function where they are still in it, and the package whose native library
-    was being loaded, where that is what crashed."""
+    was being loaded, where that is what crashed. `said`: the last lines that the child wrote to its stderr."""
 
     line: int | None = None
     function: str = ""
     loading: str | None = None
+    said: str = ""
 
     def __str__(self) -> str:
         at = f" at line {self.line}" if self.line else ""
@@ -49,7 +52,8 @@ class Notes:
 
 
 def read(folder: Path, script: Path | None = None) -> Crash:
-    """In the parent: what a child that ran `script` left in `folder`; a `Crash` that says nothing where it left nothing."""
+    """In the parent: what a child that ran `script` left in `folder`, its stderr as `NOISE`; a `Crash` that says nothing where it left
+    nothing."""
     path = folder / _NAME
     text = path.open(errors="replace").read(_ENOUGH_BYTES) if path.exists() else ""
     frames = [(found["path"], int(found["line"]), found["function"]) for found in _FRAME.finditer(text)]
@@ -58,7 +62,15 @@ def read(folder: Path, script: Path | None = None) -> Crash:
     if loading is not None and (imports := list(_IMPORT.finditer(text))):
         frames.append((imports[-1]["path"], int(imports[-1]["line"]), imports[-1]["function"]))
     line, function = next(((line, function) for path, line, function in frames if path == str(script)), (None, ""))
-    return Crash(line, function, loading)
+    return Crash(line, function, loading, _last_lines(folder / NOISE))
+
+
+def _last_lines(path: Path) -> str:
+    if not path.exists():
+        return ""
+    with path.open("rb") as noise:
+        noise.seek(max(0, path.stat().st_size - _SAID_BYTES))
+        return "\n".join(noise.read().decode(errors="replace").splitlines()[-_SAID_LINES:])
 
 
 def _loading(frames: list[tuple[str, int, str]]) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _QUIET = {
-    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TF_CPP_MIN_LOG_LEVEL": "1",  # warnings go to where noise goes: an allocator's complaint is all that there is before some crashes
     "TRANSFORMERS_VERBOSITY": "error",
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
     "DATASETS_VERBOSITY": "error",

@@ -43,13 +43,13 @@ class Work:
 
 def collect(bugs: Sequence[Bug], say: Callable[[str], None] = lambda _text: None,
             frameworks: Sequence[str] | None = None) -> dict[tuple[str, str], Shown]:
-    """Specimen and framework (all, or those named) -> what was executed. What is kept and still fits is not executed again.
+    """Specimen and framework (all, or those named) -> what was executed. What is kept, fits and did what it should is not executed again.
 
     Raises `SiteError` where a script did not do what its evidence says, or a diagnosis names another cause than `bug.toml`.
     """
     pairs: list[tuple[Bug, str]] = [(bug, framework) for bug in bugs for framework in bug.frameworks
              if frameworks is None or framework in frameworks]
-    todo = [work for bug, framework in pairs for work in _missing(bug, framework)]
+    todo = [work for bug, framework in pairs for work in missing(bug, framework)]
     _do(todo, say)
     found = {(bug.id, framework): _shown(bug, framework) for bug, framework in pairs}
     wrong = [problem for (bug, framework), shown in zip(pairs, found.values(), strict=True) for problem in _problems(bug, framework, shown)]
@@ -58,10 +58,13 @@ def collect(bugs: Sequence[Bug], say: Callable[[str], None] = lambda _text: None
     return found
 
 
-def _missing(bug: Bug, framework: str) -> list[Work]:
+def missing(bug: Bug, framework: str) -> list[Work]:
+    """What has to be executed of a specimen in one framework: what is not kept, and what did not do what it should when it was."""
     broken, fixed = prepare(bug, "broken", framework=framework), prepare(bug, "fixed", framework=framework)
-    works = [Work(job.name, framework, partial(_execute, job)) for job in (broken, fixed) if store.load(job) is None]
-    if store.load_diagnosis(broken) is None:
+    works = [Work(job.name, framework, partial(_execute, job)) for job in (broken, fixed)
+             if (kept := store.load(job)) is None or not kept.report.verdict.holds]
+    record = store.load_diagnosis(broken)
+    if record is None or not _wanted(bug, framework, record):
         works.append(Work(f"{bug.id} diagnosis ({framework})", framework, partial(_diagnose, broken)))
     return works
 
@@ -109,7 +112,12 @@ def _shown(bug: Bug, framework: str) -> Shown:
 
 def _problems(bug: Bug, framework: str, shown: Shown) -> list[str]:
     found = [f"{done.job.name}: {done.report.verdict.word}" for done in (shown.broken, shown.fixed) if not done.report.verdict.holds]
-    wanted, first = bug.script(framework).check, shown.diagnosis.first
-    if wanted and (first is None or first.code != wanted):
-        found.append(f"the diagnosis of {bug.id} ({framework}) found {first.code if first else 'nothing'}, not {wanted}")
+    if not _wanted(bug, framework, shown.diagnosis):
+        code = shown.diagnosis.first.code if shown.diagnosis.first else "nothing"
+        found.append(f"the diagnosis of {bug.id} ({framework}) found {code}, not {bug.script(framework).check}")
     return found
+
+
+def _wanted(bug: Bug, framework: str, record: Diagnosis) -> bool:
+    code = bug.script(framework).check
+    return not code or (record.first is not None and record.first.code == code)

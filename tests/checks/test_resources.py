@@ -96,6 +96,16 @@ def test_memory_that_grew_until_the_kernel_ended_it() -> None:
     assert MemoryGrows().check(seen(ended=OUT, steps=steps(12), memory=MemoryFacts(growth_per_step=2.0**24))) is None
 
 
+@pytest.mark.parametrize(("printed", "wanted"), [
+    ("W0000 bfc_allocator.cc] Allocator (cpu) ran out of memory trying to allocate 7.63MiB (rounded to 8000256)\nIf the", "7.63 MiB more"),
+    ("terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc", "Memory ran out, and native code")])
+def test_native_code_that_did_not_get_its_memory_crashed(printed: str, wanted: str) -> None:
+    end = EndFacts(name="SIGABRT" if "terminate" in printed else "SIGSEGV", site=HERE, said=printed)
+    found(OutOfMemory, seen(ended=end, reached="step", loaders=LOADERS), wanted, end.name, "256 rows", "printed before")
+    assert next(one.code for one in walk(seen(ended=end, reached="step", loaders=LOADERS)) if one.finding) == "R601"
+    assert OutOfMemory().check(seen(ended=EndFacts(name=end.name, site=HERE, said="a last word"))) is None
+
+
 @pytest.mark.parametrize(("end", "said"), [
     (EndFacts(name="SIGSEGV", site=HERE), ("touched memory", "num_workers=0")),
     (EndFacts(name="SIGILL", site=HERE, loading="tensorflow"), ("library of tensorflow", "another processor", "import tensorflow before")),
