@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.frameworks.watch import parsed
+
 
 @dataclass
 class Hidden:
@@ -106,7 +108,7 @@ def _items(value: Any) -> list[Any]:
 
 def line_of(script: Path, attribute: str) -> int | None:
     """The line of a script that puts a `Variable` into this attribute of something, or into a list there."""
-    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed.tree(str(script))):
         value: ast.expr
         targets: list[ast.expr]
         if isinstance(node, ast.Assign):

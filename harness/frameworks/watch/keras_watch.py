@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import keras_overwritten, written
+from harness.frameworks.watch import keras_overwritten, parsed, written
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles, planned
@@ -218,8 +218,7 @@ class KerasWatcher:
 
     def _only_embedding(self) -> None:
         """The line of the script's only embedding, read off its text: in a loop of its own the model is not known before it runs."""
-        text = self.session.script.read_text(encoding="utf-8")
-        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)
+        calls = [node for node in ast.walk(parsed.tree(str(self.session.script))) if isinstance(node, ast.Call)
                  and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Embedding"]
         place = site((str(self.session.script), calls[0].lineno, "<module>")) if len(calls) == 1 else None
         if place is not None:

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import parsed
 
 _HARNESS = str(Path(__file__).resolve().parents[2])
 _LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -169,10 +170,7 @@ def keywords(place: Place | None) -> dict[str, Place]:
     """Where each keyword of the calls at a place is written: a call may be longer than a screen. Of nested calls the inner ones count."""
     if place is None:
         return {}
-    try:
-        tree = ast.parse("".join(linecache.getlines(place[0])))
-    except SyntaxError:
-        return {}
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)]
+    calls = [node for node in ast.walk(parsed.tree(place[0]))
+             if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)]
     calls.sort(key=lambda node: node.lineno - (node.end_lineno or 0))
     return {word.arg: (place[0], word.value.lineno, place[2]) for call in calls for word in call.keywords if word.arg}

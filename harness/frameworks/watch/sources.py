@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import linecache
 
 from harness.checks.data_facts import SourceFacts
 from harness.checks.observation import Observation
 from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import parsed
 from harness.frameworks.watch.provenance import Path, Text
 from harness.frameworks.watch.sites import site
 
@@ -30,10 +30,7 @@ def of(seen: Observation) -> dict[str, list[SourceFacts]]:
 
 
 def _from(start: Site) -> dict[str, list[SourceFacts]]:
-    try:
-        text = Text(ast.parse("".join(linecache.getlines(start.file))))
-    except SyntaxError:
-        return {}
+    text = Text(parsed.tree(start.file))
     for call in text.calls(start.line):
         read = {name: max((_read(text, start, value, path) for value, path in choices), key=len)
                 for name, choices in _parts(text, call).items()}

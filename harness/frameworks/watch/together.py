@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterable, Iterator
 
+from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place
 
 # What makes one value out of each row's, and leaves the rows in their order.
@@ -53,14 +53,11 @@ class _Text:
 
     def __init__(self, place: Place) -> None:
         file, line, function = place
-        try:
-            tree = ast.parse("".join(linecache.getlines(file)))
-        except SyntaxError:
-            tree = ast.Module([], [])
-        every = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        module = parsed.tree(file)
+        every = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
         scopes: list[Scope] = [node for node in every if node.name == function and _around(node, line)]
         self._functions = {node.name: node for node in every}
-        self.body = list(_inside(scopes[-1] if scopes else tree))
+        self.body = list(_inside(scopes[-1] if scopes else module))
         self._lists = self._gathered(self.body)
 
     def made(self, line: int) -> set[str]:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import ast
-import functools
-import linecache
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.checks.raised import LABELS
+from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, Sites
-
-
-@functools.lru_cache(maxsize=32)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return None
 
 
 def attribute(owner: type, name: str, sites: Sites, *, computed: bool = False) -> Place | None:
     """The line of a class of the script's own that first assigns `self.name`; `computed`: only where that is more than an argument kept."""
     file = next((made.__code__.co_filename for made in vars(owner).values() if hasattr(made, "__code__")), None)
-    tree = _tree(file) if file is not None and sites.is_own(file) else None
+    tree = parsed.tree(file) if file is not None and sites.is_own(file) else None
     if file is None or tree is None:
         return None
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == owner.__name__]
@@ -39,7 +30,7 @@ def attribute(owner: type, name: str, sites: Sites, *, computed: bool = False) -
 def column(code: Any, names: Iterable[str], sites: Sites, *, first: bool = False) -> Place | None:
     """The last (or `first`) line of a function of the script's own that gives a value to one of these names: a key, an argument or a
     variable."""
-    tree = _tree(code.co_filename) if sites.is_own(code.co_filename) else None
+    tree = parsed.tree(code.co_filename) if sites.is_own(code.co_filename) else None
     wanted = set(names)
     lines = [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and _begins(node) == code.co_firstlineno
              for part in ast.walk(node) for line, name in _given(part) if name in wanted] if tree is not None else []
@@ -48,7 +39,7 @@ def column(code: Any, names: Iterable[str], sites: Sites, *, first: bool = False
 
 def returns(code: Any, sites: Sites) -> Place | None:
     """The first line on which a function of the script's own returns something."""
-    tree = _tree(code.co_filename) if sites.is_own(code.co_filename) else None
+    tree = parsed.tree(code.co_filename) if sites.is_own(code.co_filename) else None
     made = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)] if tree is not None else []
     lines = [part.lineno for node in made if _begins(node) == code.co_firstlineno for part in ast.walk(node)
              if isinstance(part, ast.Return) or part is getattr(node, "body", None)]
@@ -57,24 +48,24 @@ def returns(code: Any, sites: Sites) -> Place | None:
 
 def uncalled(script: Path, names: Iterable[str]) -> dict[str, Place]:
     """The first line for each of these methods that only names it, `optimizer.zero_grad`, as a statement of its own."""
-    tree, wanted = _tree(str(script)), set(names)
+    tree, wanted = parsed.tree(str(script)), set(names)
     found = [(node.value.attr, node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Expr)
-             and isinstance(node.value, ast.Attribute) and node.value.attr in wanted] if tree is not None else []
+             and isinstance(node.value, ast.Attribute) and node.value.attr in wanted]
     return {name: (str(script), line, "<module>") for name, line in sorted(found, key=lambda entry: -entry[1])}
 
 
 def built(kind: str, script: Path, sites: Sites) -> Place | None:
     """Where a script builds its only object of a kind."""
-    tree = _tree(str(script))
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == kind] if tree is not None else []
+    tree = parsed.tree(str(script))
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == kind]
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
 def reshaped(script: Path) -> Place | None:
     """Where a script gives an array a shape of four sizes or a row one of three (`view`, `reshape`), if it does so once."""
-    tree = _tree(str(script))
+    tree = parsed.tree(str(script))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
-             and _name(node.func) in ("view", "reshape", "Reshape")] if tree is not None else []
+             and _name(node.func) in ("view", "reshape", "Reshape")]
     lines = {node.lineno for node in calls
              if max([len(node.args), *(len(part.elts) for part in node.args if isinstance(part, ast.Tuple))]) > 2}
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
@@ -82,9 +73,9 @@ def reshaped(script: Path) -> Place | None:
 
 def assigned(name: str, script: Path, sites: Sites) -> Place | None:
     """Where a script sets an attribute of this name, of whatever object, if it does so once."""
-    tree = _tree(str(script))
+    tree = parsed.tree(str(script))
     lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name
-             and isinstance(node.ctx, ast.Store)] if tree is not None else []
+             and isinstance(node.ctx, ast.Store)]
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
@@ -98,7 +89,7 @@ def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False
     Of a dict it is the part under a name of labels. `computed`: None where an argument is merely kept.
     """
     code = getattr(function, "__code__", None)
-    tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
+    tree = parsed.tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
     if code is None or tree is None:
         return None
     for node in ast.walk(tree):
@@ -114,7 +105,7 @@ def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False
 def read(owner: type, name: str, sites: Sites) -> Place | None:
     """The line of the `__getitem__` of a class of the script's own that first takes `self.name`."""
     code = getattr(getattr(owner, "__getitem__", None), "__code__", None)
-    tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
+    tree = parsed.tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
     if code is None or tree is None:
         return None
     lines = [part.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _begins(node) == code.co_firstlineno
@@ -132,7 +123,7 @@ def _labels(value: ast.expr | None) -> ast.expr | None:
 def last_made(function: Any, sites: Sites) -> Place | None:
     """Where a function of the script's own makes the last part of what it returns: the last line that assigns it, or the return itself."""
     code = getattr(function, "__code__", None)
-    tree = _tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
+    tree = parsed.tree(code.co_filename) if code is not None and sites.is_own(code.co_filename) else None
     if code is None or tree is None:
         return None
     for node in ast.walk(tree):
@@ -151,17 +142,15 @@ def last_made(function: Any, sites: Sites) -> Place | None:
 
 def argument(file: str, line: int, message: str) -> int:
     """Of a call that begins on a line and is refused an argument, the line of that argument; else the line itself."""
-    tree, quoted = _tree(file), set(re.findall(r"'(\w+)'", message))
+    tree, quoted = parsed.tree(file), set(re.findall(r"'(\w+)'", message))
     found = [word.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line)
-             for word in node.keywords if word.arg in quoted] if tree is not None else []
+             for word in node.keywords if word.arg in quoted]
     return found[0] if len(set(found)) == 1 else line
 
 
 def negative(number: int, script: Path) -> Place | None:
     """The first line of a script that hands on a negative number, or puts it somewhere: not one that only compares with it."""
-    tree = _tree(str(script))
-    if tree is None:
-        return None
+    tree = parsed.tree(str(script))
     compared = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Compare) for part in ast.walk(node)}
     lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
              and isinstance(node.operand, ast.Constant) and node.operand.value == -number and id(node) not in compared]
@@ -170,7 +159,7 @@ def negative(number: int, script: Path) -> Place | None:
 
 def rebound(place: Place | None) -> Place | None:
     """Where a script gives another value to that whose `parameters()` an optimizer is made of, if it does so once after that."""
-    tree = _tree(place[0]) if place is not None else None
+    tree = parsed.tree(place[0]) if place is not None else None
     if place is None or tree is None:
         return None
     file, line, _ = place
@@ -195,7 +184,7 @@ def rebound(place: Place | None) -> Place | None:
 
 def repeated(place: Place | None) -> bool:
     """Whether a line stands in a loop."""
-    tree = _tree(place[0]) if place is not None else None
+    tree = parsed.tree(place[0]) if place is not None else None
     if place is None or tree is None:
         return False
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
