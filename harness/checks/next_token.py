@@ -107,7 +107,8 @@ class NextToken(Check):
         called = seen.sites.get("forward")
         library = any(call.name == "model" for call in seen.loss_calls) or (called is not None and ".train(" in called.source)
         built = ("config.is_decoder", "config.vocab_size") if library else ()
-        names = (*built, "forward", "model", "loss") if ahead else (
+        names = ("forward", "model", "loss") if ahead else (
             *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets")
-        site = given or reading.place(seen, *names) or cut or reading.place(seen, "loss", "forward")
+        inside = reading.place(seen, *built) or shift.site if ahead else None
+        site = given or inside or reading.place(seen, *names) or cut or reading.place(seen, "loss", "forward")
         return Finding(message=message, remedy=remedy, site=site, evidence=[*evidence, *reading.own_losses(seen)])

@@ -74,6 +74,7 @@ class ShiftFacts(Facts):
     `causal`: the answers to the first half stay as they are when later tokens are exchanged between rows. `lag`: so many places behind a
     token the first answer changes with it; 1 in a model that shifts its input itself. `by_token`: everything inside the
     model is kept token by token, so that no summary of a whole row (as an autoencoder makes it) can be what an answer owes to later ones.
+    `site`: the user's line in whose call later tokens first get into what is made of earlier ones, where that was looked for.
     """
 
     offset: int
@@ -83,6 +84,7 @@ class ShiftFacts(Facts):
     causal: bool | None = None
     lag: int | None = None
     by_token: bool = False
+    site: Site | None = None
 
 
 class TwinFacts(Facts):

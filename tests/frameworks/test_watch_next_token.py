@@ -128,6 +128,13 @@ def test_where_it_is_said(tmp_path: Path) -> None:
     assert "very token" in finding.message
 
 
+def test_where_later_tokens_get_in(tmp_path: Path) -> None:
+    seen = run_with(tmp_path, TRANSFORMER.replace(*UNMASKED), *SHIFTED)
+    finding = next(result.finding for result in walk(seen) if result.finding)
+    assert finding.site is not None
+    assert finding.site.source == "return self.head(self.encode(h))"
+
+
 TRAINED = HEAD + """
 from torch.utils.data import Dataset
 from transformers import CONFIG, MODEL, Trainer, TrainingArguments

@@ -17,14 +17,16 @@ from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, Shift
 from harness.frameworks.watch import keras_gradients, keras_model, neighbours, scales, shifts
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
+from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_of, moved_on, taken, with_inputs
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
 from harness.frameworks.watch.keras_state import Frozen, Start
 from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
-from harness.frameworks.watch.sites import Place
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.checks.loss_facts import LossCall
+    from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.keras_rows import Inside
     from harness.frameworks.watch.keras_terms import Terms
 
@@ -56,6 +58,7 @@ class KerasBackend(Backend[Step]):
         self._keras, self._model, self._train_step, self._replay, self._start = keras, model, train_step, replay, start
         self._name, self._logits = (call.name, bool(call.from_logits)) if call is not None else ("", False)
         self._frozen = Frozen(model)
+        self._exchange: shifts.Exchange | None = None
         self.rate = rate
 
     def held(self) -> AbstractContextManager[None]:
@@ -82,11 +85,11 @@ class KerasBackend(Backend[Step]):
 
     def loss(self, step: Step, change: Change | None = None) -> float:
         """The loss of a step in evaluation mode, with the weights of now."""
-        return self._try(_changed(step.data, change))[0] / step.scale
+        return self._try(with_inputs(step.data, change))[0] / step.scale
 
     def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
         """Take `count` steps in turn from the weights of now, with a new optimizer at the script's rate times `factor`: their losses."""
-        batches = [_changed(step.data, change) for step in steps]
+        batches = [with_inputs(step.data, change) for step in steps]
         for loss in islice(self._replay.losses(batches, factor), count):
             yield loss / steps[0].scale
 
@@ -94,7 +97,7 @@ class KerasBackend(Backend[Step]):
         """Share of rows whose class comes out right, in evaluation mode; None where there are no classes."""
         right, rows = 0, 0
         for step in steps:
-            losses = self._try(_changed(step.data, change))[1]
+            losses = self._try(with_inputs(step.data, change))[1]
             if len(losses) != 1:
                 return None
             found = classes_of(numpy_of(losses[0].pred), self._name, logits=self._logits)
@@ -109,7 +112,7 @@ class KerasBackend(Backend[Step]):
         """What standardises the numeric inputs; None where they are near that already."""
         import tensorflow as tf
 
-        found = scales.of([numpy_of(part) for step in steps for part in _inputs(step.data) if _numeric(part)], channels=-1)
+        found = scales.of([numpy_of(part) for step in steps for part in inputs_of(step.data) if _numeric(part)], channels=-1)
         if not found:
             return None
         # What the model itself scales all features by has to come out standardised.
@@ -162,25 +165,37 @@ class KerasBackend(Backend[Step]):
     def mixing(self, step: Step, inside: Inside, facts: RowFacts) -> None:
         """Find where rows are mixed."""
         rows = self.rows(step)
-        plain, replaced = (_changed(step.data, functools.partial(_taken, rows=rows, order=order))
+        plain, replaced = (with_inputs(step.data, functools.partial(taken, rows=rows, order=order))
                            for order in (list(range(rows)), neighbours.replaced(rows)))
         self._start.put()
         inside.mixing(lambda: self._try(plain), lambda: self._try(replaced), rows, facts)
         self._start.put()
 
+    def ahead(self, step: Step, inside: Inside) -> Site | None:
+        """Where tokens first get into what is made of earlier ones, as the last exchange of ids showed that they do."""
+        exchange = self._exchange
+        if exchange is None:
+            return None
+        self._start.put()
+        _shake(self._model.trainable_variables, 0.1)
+        changed = with_inputs(step.data, lambda part: exchanged(part, exchange))
+        found = site(inside.ahead(lambda: self._try(step.data), lambda: self._try(changed), exchange))
+        self._start.put()
+        return found
+
     def _matters_in_training(self, step: Step, change: Change | None = None) -> bool | None:
         """The same question as a training step asks it: a deep model may answer nothing by the statistics that its norms began with."""
         if not any("BatchNormalization" in type(layer).__name__ for layer in self._model._flatten_layers()):
             return False
-        rows, data = self.rows(step), _changed(step.data, change)
+        rows, data = self.rows(step), with_inputs(step.data, change)
         plain, again, rolled = (self._predictions(given, evaluating=False)
-                                for given in (data, data, _changed(data, lambda part: _rolled(part, rows))))
+                                for given in (data, data, with_inputs(data, lambda part: moved_on(part, rows))))
         return None if _depends(plain, again) else _depends(plain, rolled)
 
     def _both(self, step: Step, change: Change | None = None) -> tuple[Any, Any]:
         """Predictions for the rows of a step, and for the same rows moved by one."""
-        rows, data = self.rows(step), _changed(step.data, change)
-        return self._predictions(data), self._predictions(_changed(data, lambda part: _rolled(part, rows)))
+        rows, data = self.rows(step), with_inputs(step.data, change)
+        return self._predictions(data), self._predictions(with_inputs(data, lambda part: moved_on(part, rows)))
 
     def matters(self, step: Step, weights: list[Any]) -> bool | None:
         """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
@@ -208,9 +223,9 @@ class KerasBackend(Backend[Step]):
     def _neighbours(self, step: Step, facts: ProbeFacts, plain: Any, rolled: Any) -> None:
         """What rows of a batch do to each other, and padding to them."""
         rows = self.rows(step)
-        parts = [part for part in _inputs(step.data) if len(part.shape)]
+        parts = [part for part in inputs_of(step.data) if len(part.shape)]
         if rows >= neighbours.LEAST and all(part.shape[0] == rows for part in parts):
-            replaced = self._predictions(_changed(step.data, lambda part: _taken(part, rows, neighbours.replaced(rows))))
+            replaced = self._predictions(with_inputs(step.data, lambda part: taken(part, rows, neighbours.replaced(rows))))
             facts.rows = neighbours.measure([plain], [rolled], [replaced], rows) if replaced is not None else None
             if neighbours.suspect(facts.rows) and not np.array_equal(plain, self._predictions(step.data)):
                 facts.rows = None  # it answers differently twice
@@ -218,7 +233,7 @@ class KerasBackend(Backend[Step]):
         padded = neighbours.padding(ids) if ids is not None and any(_recurrent(layer) for layer in self._model._flatten_layers()) else None
         if ids is None or padded is None:
             return
-        moved = self._predictions(_changed(step.data, lambda part: _in_front(part, ids.shape, padded.order)))
+        moved = self._predictions(with_inputs(step.data, lambda part: in_front(part, ids.shape, padded.order)))
         distances = [neighbours.spread([found], rows) for found in (plain, moved) if found is not None]
         if len(distances) == 2 and distances[0] is not None and distances[1] is not None:
             facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
@@ -228,12 +243,13 @@ class KerasBackend(Backend[Step]):
         """Where the targets of a language model stand beside its inputs, and whether it looks ahead."""
         losses = self._try(step.data)[1]
         true = numpy_of(losses[-1].true) if len(losses) == 1 else None
-        given = [numpy_of(part) for part in _inputs(step.data) if part.dtype.is_integer]
+        given = [numpy_of(part) for part in inputs_of(step.data) if part.dtype.is_integer]
         if not isinstance(true, np.ndarray) or self._name != "sparse_categorical" or not given or not np.array_equal(true, np.round(true)):
             return None
 
         def outputs(exchange: shifts.Exchange | None) -> list[Any]:
-            found = self._predictions(step.data if exchange is None else _changed(step.data, lambda part: _exchanged(part, exchange)))
+            self._exchange = exchange
+            found = self._predictions(step.data if exchange is None else with_inputs(step.data, lambda part: exchanged(part, exchange)))
             return [found] if isinstance(found, np.ndarray) else []
 
         return shifts.measure(given, true.astype(np.int64), outputs, (-100,), lambda rows, length: self._by_token(step, rows, length))
@@ -299,7 +315,7 @@ class KerasBackend(Backend[Step]):
 
     def rows(self, step: Step) -> int:
         """Rows of a step; 0 where that cannot be told."""
-        return next((int(part.shape[0]) for part in _inputs(step.data) if len(part.shape)), 0)
+        return next((int(part.shape[0]) for part in inputs_of(step.data) if len(part.shape)), 0)
 
     def together(self, steps: list[Step]) -> Step | None:
         """One step of the rows of several; None where their rows differ in shape."""
@@ -329,54 +345,6 @@ def _shake(variables: list[Any], share: float) -> None:
         value = numpy_of(variable).astype(np.float32)
         noise = generator.normal(size=value.shape) * (share * float(np.sqrt(np.mean(value**2))) + 1e-3)
         variable.assign((value + noise).astype(value.dtype))
-
-
-def _inputs(data: Any) -> list[Any]:
-    """The tensors of a batch's first part."""
-    import tensorflow as tf
-
-    x = data[0] if isinstance(data, tuple) else data
-    return [part for part in tf.nest.flatten(x) if tf.is_tensor(part)]
-
-
-def _changed(data: Any, change: Change | None) -> Any:
-    """A batch with the tensors of its first part changed."""
-    import tensorflow as tf
-
-    if change is None:
-        return data
-
-    def changed(part: Any) -> Any:
-        return change(part) if tf.is_tensor(part) else part
-
-    if isinstance(data, tuple):
-        return (tf.nest.map_structure(changed, data[0]), *data[1:])
-    return tf.nest.map_structure(changed, data)
-
-
-def _rolled(part: Any, rows: int) -> Any:
-    import tensorflow as tf
-
-    return tf.roll(part, 1, 0) if len(part.shape) and part.shape[0] == rows else part
-
-
-def _taken(part: Any, rows: int, order: list[int]) -> Any:
-    import tensorflow as tf
-
-    return tf.gather(part, order) if len(part.shape) and part.shape[0] == rows else part
-
-
-def _exchanged(part: Any, exchange: shifts.Exchange) -> Any:
-    import tensorflow as tf
-
-    same = part.dtype.is_integer and tuple(part.shape) == exchange[0].shape and np.array_equal(numpy_of(part), exchange[0])
-    return tf.constant(exchange[1], part.dtype) if same else part
-
-
-def _in_front(part: Any, shape: tuple[int, ...], order: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.gather(part, order, axis=1, batch_dims=1) if tuple(part.shape[:2]) == shape else part
 
 
 def _recurrent(layer: Any) -> bool:

@@ -61,6 +61,9 @@ class Probes(Rounds[Step]):
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
+        shift = self.facts.shift
+        if shift is not None and shift.causal is False:
+            shift.site = session.safely("tokens ahead", backend.ahead, steps[0], inside)
         if self.facts.input_matters is False:
             found = session.safely("the input's end", backend.lost, steps[0], inside)
             self.facts.lost_in = found[1].lower() if found else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.probe_facts import RowFacts
-from harness.frameworks.watch import neighbours
+from harness.frameworks.watch import neighbours, shifts
 from harness.frameworks.watch.keras_trace import numpy_of, patched
 from harness.frameworks.watch.sites import Place, Sites, site
 
@@ -63,6 +63,11 @@ class Inside:
             if kept is False:
                 found.site, found.module, found.softmax = site(first.place), first.layer, bool(set(since) & _SOFTMAX)
                 return
+
+    def ahead(self, plain: Run, changed: Run, exchange: shifts.Exchange) -> Place | None:
+        """Where later tokens first get into what is made of earlier ones; `changed` runs with some ids of the `exchange` for others."""
+        calls = zip(self._calls(plain), self._calls(changed), strict=False)
+        return next((first.place for first, second in calls if shifts.ahead(first.result, second.result, exchange)), None)
 
     def _calls(self, run: Run) -> list[_Seen]:
         from tensorflow.python.framework import op_callbacks

@@ -77,6 +77,18 @@ def of_a_row(shape: Sequence[int | None], rows: int, length: int) -> bool:
     return rows in shape[:2] and not any(size in (length, length - 1) for size in shape)
 
 
+def ahead(before: Array, after: Array, exchange: Exchange) -> bool:
+    """Whether what a model made of ids differs in front of the first one that was exchanged, given that one of its axes alone is as long
+    as the sequences: scores of each token against each other know them all."""
+    length = exchange[0].shape[1]
+    axes = [axis for axis, size in enumerate(before.shape) if size == length]
+    if before.shape != after.shape or len(axes) != 1:
+        return False
+    first = int(np.flatnonzero((exchange[0] != exchange[1]).any(0))[0])
+    parts = [np.take(array, range(first), axes[0]) for array in (before, after)]
+    return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) > _MOVED * (float(np.abs(before).max()) or 1.0))
+
+
 def _layouts(inputs: Iterable[Array], target: Array) -> Iterator[_Layout]:
     """The ways in which ids that a model is given and targets may be the same sequences."""
     known: list[Array] = []

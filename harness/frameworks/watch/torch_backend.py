@@ -14,7 +14,7 @@ from harness.checks.probe_facts import ProbeFacts, ShiftFacts
 from harness.frameworks.watch import neighbours, scales, shifts, tensors, torch_inside, torch_rows, torch_tape, torch_units
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
-from harness.frameworks.watch.sites import Place, Sites
+from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.torch_state import Frozen, silent
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class TorchBackend(Backend[Step]):
             if facts.rows is not None and neighbours.suspect(facts.rows):
                 torch_rows.mixing(self._torch, replay, sites, facts.rows, built)
 
-    def shift(self, replay: Replay, ignored: int) -> ShiftFacts | None:
+    def shift(self, replay: Replay, ignored: int, sites: Sites) -> ShiftFacts | None:
         """Where the targets of a language model stand beside its inputs, and whether it looks ahead; asked of slightly shaken weights."""
         if replay.loss_name not in ("cross_entropy", "nll") or replay.target is None:
             return None
@@ -236,19 +236,32 @@ class TorchBackend(Backend[Step]):
         self._start.put()
         self._shake(self._start.weights, 0.1)
         with self._evaluating():
-            found = shifts.measure(given, target, lambda change: self._arrays(replay, change), (ignored, -100),
+            exchanged: list[shifts.Exchange] = []
+
+            def outputs(exchange: shifts.Exchange | None) -> list[Any]:
+                exchanged.extend([exchange] if exchange is not None else [])
+                return self._arrays(replay, None if exchange is None else self._changing(exchange))
+
+            found = shifts.measure(given, target, outputs, (ignored, -100),
                                    lambda rows, length: torch_rows.by_token(self._torch, replay, rows, length))
+            if found is not None and found.causal is False:
+                places = (torch_rows.ahead(self._torch, replay, sites, self._changing(one), one) for one in exchanged)
+                found.site = site(next((place for place in places if place is not None), None))
         self._start.put()
         return found
 
-    def _arrays(self, replay: Replay, exchange: shifts.Exchange | None) -> list[Any]:
-        """The outputs as arrays, where some ids are exchanged for others."""
+    def _changing(self, exchange: shifts.Exchange) -> Change:
+        """Some ids are exchanged for others."""
         def change(tensor: Any) -> Any:
-            if exchange is None or tensor.is_floating_point() or tuple(tensor.shape) != exchange[0].shape:
+            if tensor.is_floating_point() or tuple(tensor.shape) != exchange[0].shape:
                 return tensor
             same = np.array_equal(tensor.cpu().numpy(), exchange[0])
             return self._torch.from_numpy(exchange[1].copy()).to(tensor.device, tensor.dtype) if same else tensor
 
+        return change
+
+    def _arrays(self, replay: Replay, change: Change | None) -> list[Any]:
+        """The outputs as arrays."""
         # Of many classes some will tell.
         made = [tensor[..., :: max(1, tensor.shape[-1] // _CLASSES)] for tensor in self._outputs(replay, change) if tensor.dim() in (2, 3)]
         return [array for tensor in made if (array := tensors.array(tensor.cpu())) is not None]
