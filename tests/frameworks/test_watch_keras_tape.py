@@ -142,6 +142,16 @@ def test_losses_that_can_be_computed_again(tmp_path: Path, loss: str) -> None:
     assert found(seen) == []
 
 
+@pytest.mark.parametrize("norm", [0.05, 1.0, 1e6])
+def test_gradients_that_are_clipped_together(tmp_path: Path, norm: float) -> None:
+    seen = watch(tmp_path, text("keras", apply=f"""gradients, _ = tf.clip_by_global_norm(gradients, {norm})
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))"""))
+    assert seen.probes.overfit is not None, seen.probes.skipped
+    assert seen.steps[0].loss == pytest.approx(seen.probes.overfit.losses[0], rel=0.5)
+    assert seen.probes.overfit.losses[-1] < seen.probes.overfit.losses[0]
+    assert found(seen) == []
+
+
 @pytest.mark.parametrize(("change", "reason"), [
     ({"apply": "optimizer.apply_gradients(zip([tf.clip_by_norm(g, 1.0) for g in gradients], model.trainable_variables))"}, "changed"),
     ({"loss": "loss = tf.reduce_mean(tf.sqrt(1e-3 + (tf.one_hot(yb, 2) - scores) ** 2))"}, "by hand"),

@@ -44,6 +44,7 @@ class Loop:
         self._inside = 0
         self._model: Any = None
         self._given: Any = None
+        self._delivered: tuple[Any, int | None] = None, None  # the last dataset that a loop reads, and the rows of its last batch
         self._outputs: dict[int, Any] = {}
         self._calls: list[LossCall] = []
         self._targets: list[float] = []
@@ -75,9 +76,11 @@ class Loop:
 
     def attach(self) -> None:
         import tensorflow as tf
+        from tensorflow.python.data.ops import iterator_ops
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
         replace = self._watch.session.patches.replace
+        replace(iterator_ops.OwnedIterator, "__next__", self._wrap_next)
         replace(polymorphic_function.Function, "__call__", self._wrap_function)
         replace(tf.GradientTape, "gradient", self._wrap_gradient)
         replace(tf.GradientTape, "__enter__", self._wrap_enter)
@@ -93,6 +96,15 @@ class Loop:
                 if not hasattr(owner, name):
                     continue
                 replace(owner, name, functools.partial(self._wrap_loss_function, name=known, logits=logits))
+
+    def _wrap_next(self, original: Any) -> Any:
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            batch = original(iterator)
+            if self._looking:
+                self._delivered = getattr(iterator, "_dataset", None), _rows(batch)
+            return batch
+
+        return __next__
 
     def _wrap_function(self, original: Any) -> Any:
         from tensorflow.python.util import tf_decorator
@@ -341,8 +353,17 @@ class Loop:
     def _came(self) -> None:
         data = self._watch.data
         if data.current is None:
-            data.begins({"x": iter(())})
+            dataset, rows = self._delivered
+            data.begins({"x": dataset if dataset is not None and rows == _rows(self._given) else iter(())})
         data.came((self._given, self._labels))
+
+
+def _rows(batch: Any) -> int | None:
+    """The length of the first tensor in a batch that has one."""
+    import tensorflow as tf
+
+    parts = (part.shape for part in tf.nest.flatten(batch) if hasattr(part, "shape"))
+    return next((shape[0] for shape in parts if len(shape)), None)
 
 
 def _recorded() -> bool:

@@ -26,12 +26,14 @@ Run = Callable[[], Any]
 
 @dataclass
 class _Seen:
-    """One operation inside a model: its result, its type (`Relu`), where the script asks for it, and in which layer."""
+    """One operation inside a model: its result, its type (`Relu`), where the script asks for it, and in which layer. `made`: the line that
+    made that layer, or what it is a part of."""
 
     result: neighbours.Array
     name: str
     place: Place | None
     layer: str
+    made: Place | None
 
 
 class Inside:
@@ -67,7 +69,10 @@ class Inside:
     def ahead(self, plain: Run, changed: Run, exchange: shifts.Exchange) -> Place | None:
         """Where later tokens first get into what is made of earlier ones; `changed` runs with some ids of the `exchange` for others."""
         calls = zip(self._calls(plain), self._calls(changed), strict=False)
-        return next((first.place for first, second in calls if shifts.ahead(first.result, second.result, exchange)), None)
+        found = next((first for first, second in calls if shifts.ahead(first.result, second.result, exchange)), None)
+        if found is None:
+            return None
+        return found.made if found.made is not None and shifts.set_when_made(found.layer.partition(": ")[2]) else found.place
 
     def _calls(self, run: Run) -> list[_Seen]:
         from tensorflow.python.framework import op_callbacks
@@ -98,7 +103,7 @@ class Inside:
             value = next(iter(outputs), None)
             if value is not None and value.dtype.is_floating and 0 < int(value.shape.num_elements() or 0) < _LARGEST:
                 found.append(_Seen(np.copy(numpy_of(value)), name, self._place(frames[0], layers),
-                                   f"{layers[-1].name}: {type(layers[-1]).__name__}"))
+                                   f"{layers[-1].name}: {type(layers[-1]).__name__}", self._made(layers)))
 
         op_callbacks.add_op_callback(look)
         try:
@@ -115,4 +120,7 @@ class Inside:
             if self._sites.is_own(frame.f_code.co_filename):
                 return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
             frame = frame.f_back
+        return self._made(layers)
+
+    def _made(self, layers: list[Any]) -> Place | None:
         return next((place for layer in reversed(layers) if (place := self._built(layer)) is not None), None)

@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.frameworks.watch import keras_hidden
 from harness.frameworks.watch.keras_backend import KerasBackend
+from harness.frameworks.watch.keras_clipping import Clipping
 from harness.frameworks.watch.keras_compile import rate_of
 from harness.frameworks.watch.keras_replay import copied
 from harness.frameworks.watch.keras_state import variables_of_optimizer
@@ -51,8 +52,9 @@ class Recipe:
             raise ValueError("the loss is made by hand")
         if not taken.sources or not holds(self.model, taken.sources):
             raise ValueError("the tape is asked for gradients of more than the model's weights")
-        if not _unchanged(taken):
-            raise ValueError("the gradients are changed before the step")
+        self._clipping = Clipping()
+        # Where each gradient is changed for itself no step can be taken again, and losses can.
+        self.changed = not self._clipping.describes(taken.gradients, taken.applied)
         if hasattr(taken.optimizer, "inner_optimizer"):
             raise ValueError("the loss is scaled")
         self.optimizer, self._again, self.sources = taken.optimizer, again, taken.sources
@@ -80,7 +82,8 @@ class Recipe:
 
     def describes(self, taken: Taken) -> bool:
         """Whether another step was made in the same way."""
-        same = _single(taken) and taken.forwards[0][0] is self.model and taken.optimizer is self.optimizer and _unchanged(taken)
+        same = _single(taken) and taken.forwards[0][0] is self.model and taken.optimizer is self.optimizer
+        self.changed = self.changed or not self._clipping.describes(taken.gradients, taken.applied)
         if not same or [id(source) for source in taken.sources] != [id(source) for source in self.sources]:
             return False
         total, mean = self._ratios(taken)
@@ -126,7 +129,7 @@ class Recipe:
 
         with tf.GradientTape() as tape:
             loss = self.loss(data, self.predict(data))
-        optimizer.apply_gradients(zip(tape.gradient(loss, self.sources), self.sources, strict=True))
+        optimizer.apply_gradients(zip(self._clipping(tape.gradient(loss, self.sources)), self.sources, strict=True))
         return loss
 
     def __call__(self, data: tuple[Any, ...]) -> Any:
@@ -223,11 +226,6 @@ def holds(model: Any, weights: list[Any]) -> bool:
 
 def _single(taken: Taken) -> bool:
     return len(taken.forwards) == len(taken.losses) == len(taken.targets) == 1
-
-
-def _unchanged(taken: Taken) -> bool:
-    """Whether the optimizer got the gradients as the tape gave them."""
-    return [id(part) for part in taken.gradients] == [id(part) for part in taken.applied]
 
 
 def _near(one: float, other: float) -> bool:

@@ -48,6 +48,11 @@ class TapeProbes(Probes):
         """Why there are no steps to experiment with."""
         return self._reason or super().nothing()
 
+    def refusal(self) -> str | None:
+        """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""
+        changed = self._recipe is not None and self._recipe.changed
+        return "the gradients are changed before the step" if changed else super().refusal()
+
     def backend(self, steps: list[Step]) -> KerasBackend | str:
         """What takes these steps again, or why none can."""
         watch = self._watch

@@ -3,6 +3,7 @@ whether the answer to a position owes to tokens behind it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +88,11 @@ def ahead(before: Array, after: Array, exchange: Exchange) -> bool:
     first = int(np.flatnonzero((exchange[0] != exchange[1]).any(0))[0])
     parts = [np.take(array, range(first), axes[0]) for array in (before, after)]
     return bool(np.abs(parts[0] - parts[1]).max(initial=0.0) > _MOVED * (float(np.abs(before).max()) or 1.0))
+
+
+def set_when_made(kind: str) -> bool:
+    """Whether a layer of this class looks ahead because of how it was made, and not of how it is called."""
+    return bool(re.search(r"Conv|Bidirectional|LSTM|GRU|RNN", kind))
 
 
 def _layouts(inputs: Iterable[Array], target: Array) -> Iterator[_Layout]:

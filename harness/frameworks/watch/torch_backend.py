@@ -224,7 +224,7 @@ class TorchBackend(Backend[Step]):
             if facts.rows is not None and neighbours.suspect(facts.rows):
                 torch_rows.mixing(self._torch, replay, sites, facts.rows, built)
 
-    def shift(self, replay: Replay, ignored: int, sites: Sites) -> ShiftFacts | None:
+    def shift(self, replay: Replay, ignored: int, sites: Sites, built: Callable[[Any], Place | None]) -> ShiftFacts | None:
         """Where the targets of a language model stand beside its inputs, and whether it looks ahead; asked of slightly shaken weights."""
         if replay.loss_name not in ("cross_entropy", "nll") or replay.target is None:
             return None
@@ -245,7 +245,8 @@ class TorchBackend(Backend[Step]):
             found = shifts.measure(given, target, outputs, (ignored, -100),
                                    lambda rows, length: torch_rows.by_token(self._torch, replay, rows, length))
             if found is not None and found.causal is False:
-                places = (torch_rows.ahead(self._torch, replay, sites, self._changing(one), one) for one in exchanged)
+                places = (torch_rows.ahead(self._torch, replay, sites, self._changing(one), one, built)
+                          for one in exchanged)
                 found.site = site(next((place for place in places if place is not None), None))
         self._start.put()
         return found

@@ -122,7 +122,7 @@ class Probes(Rounds[Step]):
         call = next(iter(self._watch.seen.loss_calls), None)
         ignored = call.ignore_index if call is not None and call.ignore_index is not None else -100
         self.facts.shift = self._watch.session.safely("targets beside inputs", backend.shift, replay, ignored,
-                                                     self._watch.session.sites)
+                                                     self._watch.session.sites, self._watch.calls.place_of)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = torch_reached.frozen_head(self._watch)

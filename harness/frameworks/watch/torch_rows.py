@@ -106,13 +106,19 @@ def lost(torch: Any, replay: Replay, sites: Sites) -> tuple[Place | None, str] |
     return (next((call.place for call in after if call.place is not None), None), after[0].name) if after else None
 
 
-def ahead(torch: Any, replay: Replay, sites: Sites, change: Callable[[Any], Any], exchange: shifts.Exchange) -> Place | None:
-    """Where later tokens first get into what is made of earlier ones. `change`: puts some ids of the `exchange` in the place of others."""
+def ahead(torch: Any, replay: Replay, sites: Sites, change: Callable[[Any], Any], exchange: shifts.Exchange,
+          built: Callable[[Any], Place | None]) -> Place | None:
+    """Where later tokens first get into what is made of earlier ones: the call, or the line that `built` a layer which does so by itself.
+
+    `change`: puts some ids of the `exchange` in the place of others.
+    """
     before, after = (_calls(torch, replay, sites, one) for one in (lambda tensor: tensor, change))
     for first, second in zip(before, after, strict=False):
         pair = _arrays([first.result, second.result])
         if len(pair) == 2 and shifts.ahead(pair[0], pair[1], exchange):
-            return first.place
+            places = (built(module) for module in _around(replay, first.module))
+            made = next(places, None) if shifts.set_when_made(first.module.partition(": ")[2]) else None
+            return made or first.place
     return None
 
 
