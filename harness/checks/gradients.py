@@ -7,17 +7,14 @@ from typing import ClassVar
 
 from harness.catalog.schema import Stage
 from harness.checks import reading
+from harness.checks.backward_words import NO_GRAPH, NO_KERAS_GRADIENTS, listed, names
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_labels import still_guessing
-from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
-_NO_KERAS_GRADIENTS = r"No gradients provided for any variable"
 _NO_TARGET = r"Target data is missing\. Your model was compiled with loss"
 _NO_VALUES = r"^None values not supported\.$"
-_NO_GRAPH = r"does not require grad and does not have a grad_fn"
-_NUMBER = r"'(float|int)' object has no attribute 'backward'"
 _NO_WEIGHTS = r"optimizer got an empty parameter list"
 _SECOND_TIME = r"Trying to backward through the graph a second time"
 _IN_PLACE = r"modified by an inplace operation"
@@ -38,7 +35,7 @@ class KerasLossWithoutTarget(Check):
 
     code: ClassVar[str] = "G301"
     stage: ClassVar[Stage] = "backward"
-    messages: ClassVar[tuple[str, ...]] = (_NO_KERAS_GRADIENTS, _NO_TARGET, _NO_VALUES)
+    messages: ClassVar[tuple[str, ...]] = (NO_KERAS_GRADIENTS, _NO_TARGET, _NO_VALUES)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from Keras' exceptions, or from a probability loss on a model that computes its own."""
@@ -48,7 +45,7 @@ class KerasLossWithoutTarget(Check):
             batch.columns.get("y") or batch.columns.get("target") for batch in seen.batches)
         own = seen.model is not None and any(key in seen.model.accepts for key in _LABEL_KEYS)
         site = reading.place(seen, "compile", "fit", "loss")
-        error = reading.matching(seen, _NO_KERAS_GRADIENTS)
+        error = reading.matching(seen, NO_KERAS_GRADIENTS)
         if error is not None and own and (inside or not seen.batches):
             return self._finding(seen, error, "No weight gets a gradient: compile() was given a loss, which looks for a separate target, "
                                               "but "
@@ -85,133 +82,6 @@ class KerasLossWithoutTarget(Check):
                        evidence=[f"{error.type}: {reading.first_line(line)}"])
 
 
-class GraphCut(Check):
-    """The graph between the loss and the weights is cut.
-
-    `.item()`, `.data`, `.detach()`, `no_grad`, `argmax`, a round trip through NumPy: all of them give numbers without a history.
-    Source: PyTorch docs, Autograd mechanics.
-    """
-
-    code: ClassVar[str] = "G302"
-    stage: ClassVar[Stage] = "backward"
-    requires: ClassVar[tuple[str, ...]] = ("G301", "G303", "G304")
-    messages: ClassVar[tuple[str, ...]] = (_NO_GRAPH, _NUMBER, _NO_KERAS_GRADIENTS)
-
-    _REMEDY = ("Keep tensors from the output to the loss: no `.item()`, `.data`, `.detach()`, `.numpy()`, `argmax` or "
-               "`torch.tensor(...)` on "
-               "the way, and no `torch.no_grad()` around the forward pass.")
-
-    _KERAS_REMEDY = ("Keep to operations with a derivative from the weights to the loss: no comparison, `argmax`, `round`, cast to whole "
-                     "numbers, `stop_gradient` or `.numpy()` on the way. A hard decision learns by a straight-through estimate: "
-                     "`p + stop_gradient(code - p)`.")
-
-    def check(self, seen: Observation) -> Finding | None:
-        """Judges from the exception of backward, or from weights that were used and trained for, and got no gradient."""
-        error = (reading.matching(seen, _NO_GRAPH) or reading.matching(seen, _NUMBER)
-                 or reading.matching(seen, _NO_KERAS_GRADIENTS))
-        if error is not None:
-            hints = [f"{error.type}: {reading.first_line(error.message)}"]
-            if seen.evaluation.forwards and seen.steps:
-                hints.append("Training worked before an evaluation: is `torch.set_grad_enabled(False)` still in force?")
-            if "object has no attribute" in error.message:
-                return Finding(message="The loss is a plain Python number: `.item()` was called before backward().",
-                               remedy="Call `loss.backward()` on the tensor, and `.item()` only for "
-                                      "printing.", site=error.site, evidence=hints)
-            return Finding(message="The loss has no history: nothing connects it with the weights.", remedy=self._REMEDY,
-                           site=reading.place(seen, "cut") or error.site, evidence=hints)
-        idle = seen.idle
-        if idle is not None and seen.framework in reading.KERAS and not idle.recorded:
-            return Finding(
-                message=f"A model is called before the tape begins to record, and the tape is asked for the gradients of its {idle.held} "
-                        f"weights: in {idle.step} steps none of them has had one.",
-                remedy="Call it inside: everything from the inputs to the loss belongs under `with tf.GradientTape() as tape:`.",
-                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
-        if idle is not None and seen.framework in reading.KERAS:
-            return Finding(
-                message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
-                        f"{idle.step} steps none of them has had one: what it gives is cut off on the way to the loss.",
-                remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
-                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
-        learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
-        whole = bool(learns) and all(
-            p.gradient_norm is None and p.moved is False and False not in (p.used, p.in_optimizer) for p in learns)
-        if idle is not None and not whole:
-            return Finding(
-                message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, "
-                        "although their model takes part: its output is cut off on the way to the loss that should train it.",
-                remedy="Cut it off only where another model is trained on it (`fake.detach()` in the discriminator's loss), and keep it "
-                       "whole in the loss of its own.", site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
-        if reading.several_models(seen):
-            raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
-        if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
-            return None
-        part = self._part(seen)
-        if part is not None:
-            return part
-        wanted = [p for p in seen.model.parameters if p.trainable and p.used is not False and p.in_optimizer is not False]
-        without = [p for p in wanted if p.gradient_norm is None]
-        if not wanted or not without:
-            return None
-        if len(without) == len(wanted):
-            if all(p.moved is None for p in wanted) or any(p.moved for p in wanted):
-                raise NotJudged("gradients were not measured")
-            return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
-                           remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[_names(without)])
-        return self._some(seen, [p for p in without if p.used and p.in_optimizer and not p.moved], len(wanted))
-
-    def _some(self, seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding | None:
-        """These of the weights took part and are in the optimizer, and no gradient has come to them."""
-        if cut and "recomputed" in seen.sites:
-            return self._recomputed(seen, cut, wanted)
-        if not cut or (seen.model is not None and seen.model.pretrained and not self._meant(seen, cut)):
-            return None  # unused layers have no gradient, and a pretrained part may be meant to stay as it is
-        if seen.probes.unreached_matter is False:
-            return None  # a branch that nobody reads, such as the pooler of a body whose tokens alone are used
-        keras = seen.framework in reading.KERAS
-        if seen.probes.unreached_matter is None and (keras or "cut" not in seen.sites):
-            raise NotJudged(f"{len(cut)} weights get no gradient, and whether the loss depends on them at all was not probed")
-        remedy, freeze = (self._KERAS_REMEDY, "layer.trainable = False") if keras else (self._REMEDY, "requires_grad_(False)")
-        return Finding(
-            message=f"{len(cut)} of {wanted} weights took part in the forward pass and are in the optimizer, but get no gradient.",
-            remedy=f"{remedy} If that part is frozen on purpose, say so: `{freeze}`.",
-            site=reading.place(seen, "cut", "model", "loss"), evidence=[_names(cut)])
-
-    @staticmethod
-    def _part(seen: Observation) -> Finding | None:
-        """A part of the loss that has no history, beside others that have one: a derivative, or a draw."""
-        if "derivative" in seen.sites:
-            return Finding(
-                message="A derivative by the inputs enters the loss, and was taken without a graph of its own: its part of the loss "
-                        "teaches the model nothing.",
-                remedy="`torch.autograd.grad(output, inputs, create_graph=True)`, which keeps the graph as well.",
-                site=seen.sites["derivative"], evidence=[])
-        if "drawn" in seen.sites:
-            return Finding(
-                message="A value is drawn with `sample()` from a distribution whose parameters are to be learnt: the draw has no history, "
-                        "so what the loss makes of it never reaches them.",
-                remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
-                site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
-        return None
-
-    @staticmethod
-    def _recomputed(seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding:
-        """Blocks under reentrant checkpointing whose inputs have no gradient, because what lies before them is frozen."""
-        return Finding(
-            message=f"{len(cut)} of {wanted} weights get no gradient: their blocks are recomputed in the backward pass (gradient "
-                    "checkpointing), and nothing that goes into the first of them has a gradient, so that autograd leaves them out.",
-            remedy="Ask for the other kind, `gradient_checkpointing_kwargs={\"use_reentrant\": False}` (in a forward of your own "
-                   "`checkpoint(..., use_reentrant=False)`); or, with frozen embeddings, call `model.enable_input_require_grads()`.",
-            site=reading.place(seen, "training_arguments.gradient_checkpointing", "recomputed", "model"), evidence=[_names(cut)])
-
-    @staticmethod
-    def _meant(seen: Observation, cut: list[ParameterFacts]) -> bool:
-        """Whether the script gave the weights without a gradient a group of their own in the optimizer, among others that do learn."""
-        known = seen.model.parameters if seen.model else []
-        groups = {p.group for p in cut if p.group is not None}
-        reached = {p.group for p in known if p.gradient_norm is not None}
-        return "cut" in seen.sites and bool(reached - groups) and any(sum(p.group == group for p in cut) > 1 for group in groups - reached)
-
-
 class FrozenWeights(Check):
     """Weights that should learn are frozen, or the model does not know them.
 
@@ -230,16 +100,16 @@ class FrozenWeights(Check):
         model = seen.model
         error = reading.matching(seen, _NO_WEIGHTS)
         if error is not None and model is not None and model.unregistered:
-            return self._hidden(seen, [f"{error.type}: {reading.first_line(error.message)}", _join(model.unregistered)])
+            return self._hidden(seen, [f"{error.type}: {reading.first_line(error.message)}", listed(model.unregistered)])
         if error is not None and model is not None and any(p.trainable for p in model.parameters):
             return Finding(message=f"The optimizer was handed an empty list, although the model has {len(model.parameters)} weights.",
                            remedy="Hand it `model.parameters()` directly: a generator can be read only once (`list(...)` keeps its items), "
                                   "and a filter by name may match nothing.", site=error.site or reading.place(seen, "optimizer"),
-                           evidence=[f"{error.type}: {reading.first_line(error.message)}", _names(model.parameters)])
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}", names(model.parameters)])
         if error is not None and model is not None and model.parameters:
             return Finding(message=f"The optimizer has nothing to train: all {len(model.parameters)} weights are frozen.",
                            remedy=self._thaw(seen, "the head"), site=reading.place(seen, "freeze") or error.site,
-                           evidence=[f"{error.type}: {reading.first_line(error.message)}", _names(model.parameters)])
+                           evidence=[f"{error.type}: {reading.first_line(error.message)}", names(model.parameters)])
         if error is not None:
             return Finding(message="The model has no parameters to give to the optimizer.",
                            remedy="Assign layers to `self` in `__init__`, lists of them as `torch.nn.ModuleList([...])`, tensors as "
@@ -256,27 +126,27 @@ class FrozenWeights(Check):
         if model is None or not model.parameters:
             raise NotJudged("the model's weights were not seen")
         if model.unregistered and not (seen.optimizer and seen.optimizer.foreign) and not reading.several_models(seen):
-            return self._hidden(seen, [_join(model.unregistered)])
+            return self._hidden(seen, [listed(model.unregistered)])
         trainable = [p for p in model.parameters if p.trainable]
-        asked = seen.steps or seen.backward_without_step or reading.matching(seen, _NO_GRAPH, _NO_KERAS_GRADIENTS)
+        asked = seen.steps or seen.backward_without_step or reading.matching(seen, NO_GRAPH, NO_KERAS_GRADIENTS)
         if not trainable and asked and not reading.several_models(seen):
             return Finding(message=f"All {len(model.parameters)} weights are frozen: training cannot change anything.",
                            remedy=self._thaw(seen, "the head"), site=reading.place(seen, "freeze", "model"),
-                           evidence=[_names(model.parameters)])
+                           evidence=[names(model.parameters)])
         head = [p for p in model.parameters if p.name.rpartition(".")[0] == model.parameters[-1].name.rpartition(".")[0]]
         fresh = model.fresh_head is True or (model.fresh_head is None and model.pretrained is False)
         fresh = fresh and seen.probes.frozen_head_matters is not False
         if seen.framework == "torch" and trainable and fresh and not model.tied and head and not any(p.trainable for p in head) and all(
                 p.used is not False and p.recorded is not False for p in head):
             return Finding(message=f"The last layer ({head[0].name}) was drawn at random and is frozen, so it stays random.",
-                           remedy=self._thaw(seen, "it"), site=reading.place(seen, "freeze", "model"), evidence=[_names(head)])
+                           remedy=self._thaw(seen, "it"), site=reading.place(seen, "freeze", "model"), evidence=[names(head)])
         frozen = [p for p in model.parameters if not p.trainable and p.used is not False]
         if seen.framework == "torch" and model.pretrained is False and len(frozen) > len(trainable) and trainable and still_guessing(
                 seen) is not None and seen.restored is None and not reading.several_models(seen):
             return Finding(message=f"{len(frozen)} of {len(model.parameters)} weights are frozen as they were drawn, at random: the few "
                                    "that learn get nothing to learn from, and the loss stays that of a guess.",
                            remedy="Freeze only what was pretrained: load it (`from_pretrained(...)`), or let it learn.",
-                           site=reading.place(seen, "freeze", "model"), evidence=[_names(frozen), *reading.own_losses(seen)])
+                           site=reading.place(seen, "freeze", "model"), evidence=[names(frozen), *reading.own_losses(seen)])
         return None
 
     @staticmethod
@@ -390,11 +260,3 @@ class GraphKeptAlive(Check):
                            site=reading.place(seen, "carried", "loss", "backward"),
                            evidence=[f"Optimizer steps that were watched: {steps}"])
         return None
-
-
-def _names(parameters: list[ParameterFacts]) -> str:
-    return _join([p.name for p in parameters])
-
-
-def _join(names: list[str]) -> str:
-    return ", ".join(names[:6]) + (f", and {len(names) - 6} more" if len(names) > 6 else "")

@@ -8,7 +8,8 @@ import pytest
 
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.gradient_flow import DeadUnits, ExplodingGradients, VanishingGradients
-from harness.checks.gradients import FrozenWeights, GraphCut, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
+from harness.checks.gradients import FrozenWeights, GraphKeptAlive, KerasLossWithoutTarget, NoBackward
+from harness.checks.graph_cut import GraphCut
 from harness.checks.model_facts import BadBirth, OptimizerFacts, UnitFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site

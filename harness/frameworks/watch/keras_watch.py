@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import keras_overwritten, parsed, written
+from harness.frameworks.watch import keras_overwritten, keras_straight, parsed, written
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles, planned
@@ -61,6 +61,7 @@ class KerasWatcher:
         if not self._hooked:
             self.data.attach()
             self.buffers.attach()
+            keras_straight.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import ProbeFacts, ShiftFacts
-from harness.frameworks.watch import neighbours, scales, shifts, tensors, torch_inside, torch_rows, torch_tape, torch_units
+from harness.frameworks.watch import neighbours, scales, shifts, straight, tensors, torch_inside, torch_rows, torch_tape, torch_units
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.sites import Place, Sites, site
@@ -298,6 +298,19 @@ class TorchBackend(Backend[Step]):
         with torch_inside.inside(self._torch, replay.modules, look):
             replay.run()
         return next(iter([*found, *off]), None)
+
+    def cut_whole(self, replay: Replay, sites: Sites) -> Place | None:
+        """Where a straight-through estimate is cut off whole."""
+        found: dict[Place, None] = {}
+
+        def look(function: Any, args: Any, kwargs: Any, result: Any, _module: str) -> None:
+            if torch_inside.cuts(self._torch, function, [args, kwargs], result) and (place := sites.direct()) is not None:
+                found[place] = None
+
+        self._start.put()
+        with torch_inside.inside(self._torch, replay.modules, look):
+            replay.run()
+        return straight.cut_whole(found)
 
     def portion(self, step: Step) -> Portion:
         """Labels and contents of the rows of a step, told apart by the first input of its models."""

@@ -123,6 +123,8 @@ class Probes(Rounds[Step]):
         ignored = call.ignore_index if call is not None and call.ignore_index is not None else -100
         self.facts.shift = self._watch.session.safely("targets beside inputs", backend.shift, replay, ignored,
                                                      self._watch.session.sites, self._watch.calls.place_of)
+        self._watch.session.noted("straight_through", self._watch.session.safely(
+            "straight-through estimates", backend.cut_whole, replay, self._watch.session.sites))
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = torch_reached.frozen_head(self._watch)

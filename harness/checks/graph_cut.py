@@ -1,0 +1,158 @@
+"""Backward: whether the graph between the loss and the weights is whole."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.backward_words import NO_GRAPH, NO_KERAS_GRADIENTS, names
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.model_facts import ParameterFacts
+from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
+
+_NUMBER = r"'(float|int)' object has no attribute 'backward'"
+
+
+class GraphCut(Check):
+    """The graph between the loss and the weights is cut.
+
+    `.item()`, `.data`, `.detach()`, `no_grad`, `argmax`, a round trip through NumPy: all of them give numbers without a history.
+    Source: PyTorch docs, Autograd mechanics.
+    """
+
+    code: ClassVar[str] = "G302"
+    stage: ClassVar[Stage] = "backward"
+    requires: ClassVar[tuple[str, ...]] = ("G301", "G303", "G304")
+    messages: ClassVar[tuple[str, ...]] = (NO_GRAPH, _NUMBER, NO_KERAS_GRADIENTS)
+
+    _REMEDY = ("Keep tensors from the output to the loss: no `.item()`, `.data`, `.detach()`, `.numpy()`, `argmax` or "
+               "`torch.tensor(...)` on "
+               "the way, and no `torch.no_grad()` around the forward pass.")
+
+    _KERAS_REMEDY = ("Keep to operations with a derivative from the weights to the loss: no comparison, `argmax`, `round`, cast to whole "
+                     "numbers, `stop_gradient` or `.numpy()` on the way. A hard decision learns by a straight-through estimate: "
+                     "`p + stop_gradient(code - p)`.")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the exception of backward, or from weights that were used and trained for, and got no gradient."""
+        error = (reading.matching(seen, NO_GRAPH) or reading.matching(seen, _NUMBER)
+                 or reading.matching(seen, NO_KERAS_GRADIENTS))
+        if error is not None:
+            return self._of_error(seen, error)
+        idle = seen.idle
+        if idle is not None and seen.framework in reading.KERAS and not idle.recorded:
+            return Finding(
+                message=f"A model is called before the tape begins to record, and the tape is asked for the gradients of its {idle.held} "
+                        f"weights: in {idle.step} steps none of them has had one.",
+                remedy="Call it inside: everything from the inputs to the loss belongs under `with tf.GradientTape() as tape:`.",
+                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+        if idle is not None and seen.framework in reading.KERAS:
+            return Finding(
+                message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
+                        f"{idle.step} steps none of them has had one: what it gives is cut off on the way to the loss.",
+                remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
+                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+        learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
+        whole = bool(learns) and all(
+            p.gradient_norm is None and p.moved is False and False not in (p.used, p.in_optimizer) for p in learns)
+        if idle is not None and not whole:
+            return Finding(
+                message=f"One of the optimizers steps, and after {idle.step} steps none of its {idle.held} weights has had a gradient, "
+                        "although their model takes part: its output is cut off on the way to the loss that should train it.",
+                remedy="Cut it off only where another model is trained on it (`fake.detach()` in the discriminator's loss), and keep it "
+                       "whole in the loss of its own.", site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+        if "straight_through" in seen.sites:
+            return self._straight_through(seen)
+        if reading.several_models(seen):
+            raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
+        if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
+            return None
+        part = self._part(seen)
+        if part is not None:
+            return part
+        wanted = [p for p in seen.model.parameters if p.trainable and p.used is not False and p.in_optimizer is not False]
+        without = [p for p in wanted if p.gradient_norm is None]
+        if not wanted or not without:
+            return None
+        if len(without) == len(wanted):
+            if all(p.moved is None for p in wanted) or any(p.moved for p in wanted):
+                raise NotJudged("gradients were not measured")
+            return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
+                           remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[names(without)])
+        return self._some(seen, [p for p in without if p.used and p.in_optimizer and not p.moved], len(wanted))
+
+    def _of_error(self, seen: Observation, error: ExceptionFacts) -> Finding:
+        """What backward, or the optimizer, refused."""
+        hints = [f"{error.type}: {reading.first_line(error.message)}"]
+        if seen.evaluation.forwards and seen.steps:
+            hints.append("Training worked before an evaluation: is `torch.set_grad_enabled(False)` still in force?")
+        if "object has no attribute" in error.message:
+            return Finding(message="The loss is a plain Python number: `.item()` was called before backward().",
+                           remedy="Call `loss.backward()` on the tensor, and `.item()` only for "
+                                  "printing.", site=error.site, evidence=hints)
+        return Finding(message="The loss has no history: nothing connects it with the weights.", remedy=self._REMEDY,
+                       site=reading.place(seen, "cut") or error.site, evidence=hints)
+
+    def _some(self, seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding | None:
+        """These of the weights took part and are in the optimizer, and no gradient has come to them."""
+        if cut and "recomputed" in seen.sites:
+            return self._recomputed(seen, cut, wanted)
+        if not cut or (seen.model is not None and seen.model.pretrained and not self._meant(seen, cut)):
+            return None  # unused layers have no gradient, and a pretrained part may be meant to stay as it is
+        if seen.probes.unreached_matter is False:
+            return None  # a branch that nobody reads, such as the pooler of a body whose tokens alone are used
+        keras = seen.framework in reading.KERAS
+        if seen.probes.unreached_matter is None and (keras or "cut" not in seen.sites):
+            raise NotJudged(f"{len(cut)} weights get no gradient, and whether the loss depends on them at all was not probed")
+        remedy, freeze = (self._KERAS_REMEDY, "layer.trainable = False") if keras else (self._REMEDY, "requires_grad_(False)")
+        return Finding(
+            message=f"{len(cut)} of {wanted} weights took part in the forward pass and are in the optimizer, but get no gradient.",
+            remedy=f"{remedy} If that part is frozen on purpose, say so: `{freeze}`.",
+            site=reading.place(seen, "cut", "model", "loss"), evidence=[names(cut)])
+
+    @staticmethod
+    def _straight_through(seen: Observation) -> Finding:
+        """Source: Bengio et al. 2013, "Estimating or Propagating Gradients Through Stochastic Neurons"."""
+        cut = "tf.stop_gradient(q - z)" if seen.framework in reading.KERAS else "(q - z).detach()"
+        return Finding(
+            message="A straight-through estimate is cut off whole: the part that was to carry the gradient past the hard decision is cut "
+                    "off with the rest, so nothing of the loss behind it reaches the weights in front of it.",
+            remedy=f"Cut off the difference alone: `z + {cut}` has the value of `q` and the gradient of `z`.",
+            site=seen.sites["straight_through"], evidence=["one and the same part is added and taken away inside what is cut off"])
+
+    @staticmethod
+    def _part(seen: Observation) -> Finding | None:
+        """A part of the loss that has no history, beside others that have one: a derivative, or a draw."""
+        if "derivative" in seen.sites:
+            return Finding(
+                message="A derivative by the inputs enters the loss, and was taken without a graph of its own: its part of the loss "
+                        "teaches the model nothing.",
+                remedy="`torch.autograd.grad(output, inputs, create_graph=True)`, which keeps the graph as well.",
+                site=seen.sites["derivative"], evidence=[])
+        if "drawn" in seen.sites:
+            return Finding(
+                message="A value is drawn with `sample()` from a distribution whose parameters are to be learnt: the draw has no history, "
+                        "so what the loss makes of it never reaches them.",
+                remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
+                site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
+        return None
+
+    @staticmethod
+    def _recomputed(seen: Observation, cut: list[ParameterFacts], wanted: int) -> Finding:
+        """Blocks under reentrant checkpointing whose inputs have no gradient, because what lies before them is frozen."""
+        return Finding(
+            message=f"{len(cut)} of {wanted} weights get no gradient: their blocks are recomputed in the backward pass (gradient "
+                    "checkpointing), and nothing that goes into the first of them has a gradient, so that autograd leaves them out.",
+            remedy="Ask for the other kind, `gradient_checkpointing_kwargs={\"use_reentrant\": False}` (in a forward of your own "
+                   "`checkpoint(..., use_reentrant=False)`); or, with frozen embeddings, call `model.enable_input_require_grads()`.",
+            site=reading.place(seen, "training_arguments.gradient_checkpointing", "recomputed", "model"), evidence=[names(cut)])
+
+    @staticmethod
+    def _meant(seen: Observation, cut: list[ParameterFacts]) -> bool:
+        """Whether the script gave the weights without a gradient a group of their own in the optimizer, among others that do learn."""
+        known = seen.model.parameters if seen.model else []
+        groups = {p.group for p in cut if p.group is not None}
+        reached = {p.group for p in known if p.gradient_norm is not None}
+        return "cut" in seen.sites and bool(reached - groups) and any(sum(p.group == group for p in cut) > 1 for group in groups - reached)

@@ -1,0 +1,64 @@
+"""Straight-through estimates that a script cuts off whole, read off its text at the lines that cut."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.sites import Place
+
+_CUTS = {"stop_gradient", "detach", "detach_"}
+
+
+def cut_whole(places: Iterable[Place | None]) -> Place | None:
+    """The first of these places that cuts off a sum in which one and the same part is added and taken away.
+
+    `z + (q - z)` is `q`: nobody writes that but to let the gradient pass through `z`, and only the difference may be cut off for it.
+    """
+    return next((place for place in places if place is not None and _cancels(place[0], place[1])), None)
+
+
+@functools.lru_cache(maxsize=256)
+def _cancels(file: str, line: int) -> bool:
+    scopes = [node for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.FunctionDef | ast.Module)
+              and (isinstance(node, ast.Module) or node.lineno <= line <= (node.end_lineno or line))]
+    for node in ast.walk(scopes[-1]) if scopes else ():
+        value = _cut(node) if getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0) else None
+        if isinstance(value, ast.Name):
+            value = _given(scopes[-1], value.id, line)
+        terms = list(_terms(value, 1)) if value is not None else []
+        if any((-sign, part) in terms for sign, part in terms):
+            return True
+    return False
+
+
+def _cut(node: ast.AST) -> ast.expr | None:
+    """What an expression cuts off."""
+    if isinstance(node, ast.Attribute) and node.attr == "data":
+        return node.value
+    if not isinstance(node, ast.Call):
+        return None
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if name not in _CUTS:
+        return None
+    return node.args[0] if node.args else getattr(node.func, "value", None)
+
+
+def _given(scope: ast.AST, name: str, line: int) -> ast.expr | None:
+    """What a variable was given last before a line."""
+    made = [node for node in ast.walk(scope) if isinstance(node, ast.Assign) and node.lineno < line
+            and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)]
+    return max(made, key=lambda node: node.lineno).value if made else None
+
+
+def _terms(value: ast.expr, sign: int) -> Iterator[tuple[int, str]]:
+    """The parts of a sum with their signs; numbers are none."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub):
+        yield from _terms(value.left, sign)
+        yield from _terms(value.right, sign if isinstance(value.op, ast.Add) else -sign)
+    elif isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        yield from _terms(value.operand, -sign)
+    elif not isinstance(value, ast.Constant):
+        yield sign, ast.dump(value)
