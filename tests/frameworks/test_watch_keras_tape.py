@@ -296,3 +296,13 @@ def test_rows_that_do_not_fit_are_placed_where_they_are_batched(tmp_path: Path) 
     assert finding is not None
     assert finding.site is not None
     assert finding.site.source in ("ready = (stream", ".batch(8))")
+
+
+@pytest.mark.parametrize("loop", [LOOP, COMPILED], ids=["eager", "compiled"])
+@pytest.mark.parametrize(("order", "shuffled"), [(".shuffle(640, seed=0)", True), ("", False)])
+def test_the_dataset_that_a_loop_reads(tmp_path: Path, loop: str, order: str, *, shuffled: bool) -> None:
+    seen = watch(tmp_path, text("keras", loop.replace(".shuffle(640, seed=0)", order)))
+    assert [(loader.kind, loader.shuffled, loader.batch_size, loader.rows) for loader in seen.loaders] == [
+        ("tf.data.Dataset", shuffled, 32, 640)]
+    assert seen.loaders[0].site is not None
+    assert "from_tensor_slices" in seen.loaders[0].site.source
