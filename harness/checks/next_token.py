@@ -6,7 +6,7 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading, sourcing
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ShiftFacts
@@ -110,5 +110,7 @@ class NextToken(Check):
         names = ("forward", "model", "loss") if ahead else (
             *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets")
         inside = reading.place(seen, *built) or shift.site if ahead else None
-        site = given or inside or reading.place(seen, *names) or cut or reading.place(seen, "loss", "forward")
+        # A model of the library that shifts by itself leaves the rows to be looked at, and where they were made.
+        rows = raised.built_by(seen, *raised.LABELS) if library and not (ahead or made) else None
+        site = given or inside or reading.place(seen, *names) or cut or rows or reading.place(seen, "loss", "forward")
         return Finding(message=message, remedy=remedy, site=site, evidence=[*evidence, *reading.own_losses(seen)])

@@ -172,6 +172,22 @@ def test_labels_that_a_model_of_transformers_shifts(tmp_path: Path, kind: tuple[
         assert next(result.finding for result in walk(seen) if result.finding).site.line in (19, 20, 21)
 
 
+def test_rows_that_a_helper_shifts_for_a_model_that_shifts_them_itself(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    made = TRAINED.replace("train_dataset=Texts()", "train_dataset=pack(data.tolist())").replace("model = MODEL", """
+import datasets
+def pack(texts):
+    return datasets.Dataset.from_dict({"input_ids": [text[:-1] for text in texts], "labels": [text[1:] for text in texts]})
+model = MODEL""")
+    for name, value in zip(("CONFIG", "MODEL", "EXTRA", "LABELS"), (*GPT, "ids"), strict=True):
+        made = made.replace(name, value)
+    seen = watch(tmp_path, made, seconds=60)
+    assert found(seen)[:1] == ["L211"], (found(seen), seen.probes.shift, seen.warnings)
+    finding = next(result.finding for result in walk(seen) if result.finding)
+    assert finding.site is not None
+    assert finding.site.source.startswith("return datasets.Dataset.from_dict")
+
+
 T5 = HEAD + """
 from transformers import T5Config, T5ForConditionalGeneration
 model = T5ForConditionalGeneration(T5Config(vocab_size=V, d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2,
