@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -94,8 +95,9 @@ def defaults(text: str, path: Path | str) -> dict[str, Value]:
     return found
 
 
-def compile_with(text: str, path: Path | str, values: dict[str, Value]) -> CodeType:
-    """Code of the script with `values` assigned right after its parameters cell; line numbers are the file's own.
+def compile_with(text: str, path: Path | str, values: dict[str, Value], change: Callable[[ast.Module], None] | None = None) -> CodeType:
+    """Code of the script with `values` assigned right after its parameters cell; line numbers are the file's own. `change` may add to its
+    tree before that is compiled.
 
     Raises `ScriptError` where there are values but no parameters cell.
     """
@@ -111,4 +113,6 @@ def compile_with(text: str, path: Path | str, values: dict[str, Value]) -> CodeT
                 if hasattr(part, "lineno"):
                     part.lineno = part.end_lineno = cell.last_line  # type: ignore[attr-defined]
         tree.body[position:position] = injected
+    if change is not None:
+        change(tree)
     return compile(tree, str(path), "exec", dont_inherit=True)

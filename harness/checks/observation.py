@@ -18,7 +18,16 @@ from harness.checks.loss_facts import DivergenceFacts, LossCall
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
-from harness.checks.training_facts import BufferFacts, EndFacts, ExceptionFacts, LaterFacts, MemoryFacts, StepFacts, UnzeroedFacts
+from harness.checks.training_facts import (
+    BufferFacts,
+    EndFacts,
+    ExceptionFacts,
+    FurtherFacts,
+    LaterFacts,
+    MemoryFacts,
+    StepFacts,
+    UnzeroedFacts,
+)
 
 FORMAT = 1
 
@@ -41,8 +50,9 @@ class Observation(Facts):
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
-    `later`: a training after the watched one whose optimizer holds weights that no model has. `thawed`: one of the same model, of which
-    weights can be trained since then that its step was not built for. `buffers`: in which a script of TensorFlow's adds up gradients.
+    `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
+    `thawed`: one of the same model, of which weights can be trained since then that its step was not built for. `buffers`: in which a
+    script of TensorFlow's adds up gradients.
     `unzeroed`: an optimizer of several whose gradients nobody zeroes.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
     """
@@ -94,6 +104,7 @@ class Observation(Facts):
     output_tail: str = ""
     frozen_later: Site | None = None
     later: LaterFacts | None = None
+    further: FurtherFacts | None = None
     idle: LaterFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None

@@ -44,6 +44,15 @@ class LaterFacts(Facts):
     site: Site | None = None
 
 
+class FurtherFacts(Facts):
+    """A training of the script's that follows the watched one and is another. It begins behind the statement at `line` (1-based) or, where
+    `turn` is not 0, with that turn (1-based) of the loop there; `site`: the line of its first step."""
+
+    line: int
+    turn: int = 0
+    site: Site | None = None
+
+
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -11,8 +12,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
+
 from harness import script
+from harness.checks.training_facts import FurtherFacts
 from harness.child import ImportClock, print_traceback, redirect_noise
+from harness.diagnosis import later
 from harness.diagnosis.transport import write
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
@@ -21,10 +26,14 @@ _SNAPSHOT_S = 2.0
 
 
 def main(request: dict[str, Any]) -> int:
-    """Run the request's script; its observation is at `request["observation"]` whatever happens, and now and then before."""
+    """Run the request's script; its observation is at `request["observation"]` whatever happens, and now and then before.
+
+    With a `request["begin"]`, of `FurtherFacts`, the script runs unwatched up to there, for at most `request["unwatched_s"]`.
+    """
     path, output = Path(request["script"]), Path(request["observation"])
     text = script.read(path)
-    code = script.compile_with(text, path, request["values"])
+    further = msgspec.convert(request["begin"], FurtherFacts) if request.get("begin") else None
+    code = script.compile_with(text, path, request["values"], functools.partial(later.mark, further=further) if further else None)
     shown = redirect_noise(request["noise"])
     notes = crash.Notes(output.parent)
     os.chdir(request["folder"])
@@ -34,10 +43,15 @@ def main(request: dict[str, Any]) -> int:
     sys.argv = [request["shown"], *request["argv"]]
     sys.path.insert(0, str(path.parent))
     session = WatchSession(path, WatchBudget(**request["budget"]))
-    session.attach()
+    if further is None:
+        session.attach()
+    else:
+        module.__dict__[later.NAME] = later.on_turn(further.turn, session.attach)
     begun = time.monotonic()
     write(session.observation, output)
     writing, ended = threading.Lock(), threading.Event()
+    if further is not None:
+        threading.Thread(target=_await, args=(session, request["unwatched_s"], ended), daemon=True).start()
     threading.Thread(target=_snapshots, args=(session, output, begun, writing, ended), daemon=True).start()
     error: BaseException | None = None
     clock = ImportClock(notes)
@@ -57,6 +71,12 @@ def main(request: dict[str, Any]) -> int:
         print_traceback(error, shown)
         return 1
     return 0
+
+
+def _await(session: WatchSession, seconds: float, ended: threading.Event) -> None:
+    """End a process in which nothing is watched after so many seconds."""
+    if not ended.wait(seconds) and not session.attached:
+        os._exit(1)
 
 
 def _snapshots(session: WatchSession, output: Path, begun: float, writing: threading.Lock, ended: threading.Event) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,20 @@ import msgspec
 
 from harness.checks.base import walk
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
+from harness.checks.training_facts import FurtherFacts
 from harness.diagnosis import ending, transport
 from harness.diagnosis.record import Diagnosis, conclude
 from harness.diagnosis.subject import Subject
-from harness.errors import ChildDied, ScriptError
+from harness.errors import ChildDied, HarnessError, ScriptError
 from harness.process import crash, launch
 from harness.process.environment import for_script
 from harness.process.pool import Pool
 
 CHILD = "harness.diagnosis.child"
 _PROBING = 0.3  # share of the watched time that experiments on copies of the model may take
+_TRAININGS = 3  # of one script that are watched, each in a run of its own
+_UNWATCHED_S, _LEAST_S = 60.0, 15.0
 _ASYNCHRONOUS = ("CUDA error", "CUBLAS_STATUS", "device-side assert", "failed in the TorchScript interpreter")
 
 
@@ -39,13 +44,44 @@ class Options:
 
 
 def diagnose(subject: Subject, options: Options,
-             on_output: Callable[[bytes, bool], None] = lambda _data, _is_error: None, pool: Pool | None = None) -> Diagnosis:
-    """Watch a subject, in a fresh process or in one from a pool, and judge it.
+             on_output: Callable[[bytes, bool], None] = lambda _data, _is_error: None, pool: Pool | None = None,
+             on_training: Callable[[Site], None] = lambda _line: None) -> Diagnosis:
+    """Watch a subject, in a fresh process or in one from a pool, and judge it. Where nothing is found, and it has another training after
+    the watched one, it is run once more and watched from there; `on_training` is told the line.
 
     Raises `ScriptError` where it ended before it trained and nothing explains why, `ChildDied` where it was ended from outside and what had
     been seen by then explains nothing.
     """
-    seen, outcome, crashed = _watch(subject, options, subject.values, on_output, pool=pool)
+    begun = time.monotonic()
+    first, seen = _once(subject, options, on_output, pool)
+    further, doubt, spent = seen.further, None, (first.seconds, first.imports_s)
+    for _ in range(_TRAININGS - 1):
+        left = options.timeout_s - (time.monotonic() - begun)
+        if first.verdict == "found" or further is None or further.site is None:
+            break
+        place = subject.cells.site(further.site, subject.path, subject.shown) if subject.cells is not None else further.site
+        doubt = f"the training at {place.where}, `{place.source}`, was not watched: "
+        if left < _LEAST_S:
+            doubt += "no time is left (--timeout gives it more)"
+            break
+        on_training(place)
+        try:
+            later, seen = _once(subject, replace(options, timeout_s=left), on_output, pool, further)
+        except HarnessError:
+            doubt += f"it did not begin within {min(left, _UNWATCHED_S):.0f} s when the script was run again"
+            break
+        spent = spent[0] + later.seconds, spent[1] + later.imports_s
+        if later.verdict == "found":
+            return msgspec.structs.replace(later, training=place, seconds=spent[0], imports_s=spent[1])
+        doubt = f"of the training at {place.where}, `{place.source}`: {later.reason}" if later.reason else None
+        further = seen.further
+    return msgspec.structs.replace(first, reason=first.reason or doubt, seconds=spent[0], imports_s=spent[1])
+
+
+def _once(subject: Subject, options: Options, on_output: Callable[[bytes, bool], None], pool: Pool | None,
+          begin: FurtherFacts | None = None) -> tuple[Diagnosis, Observation]:
+    """One run under watch, from its start or from a later training on."""
+    seen, outcome, crashed = _watch(subject, options, subject.values, on_output, pool=pool, begin=begin)
     ended = ending.in_words(outcome, crashed, seen, options.timeout_s)
     if seen is None:
         raise ChildDied(f"{subject.shown} {ended} before anything could be watched; run it by itself first")
@@ -59,18 +95,19 @@ def diagnose(subject: Subject, options: Options,
         results = [subject.cells.placed(result, subject.path, subject.shown) for result in results]
     found = conclude(subject.shown, seen, results, keep_observation=options.keep_observation)
     if found.verdict == "found":
-        return found
+        return found, seen
     if outcome.timed_out or outcome.signal is not None:
         raise ChildDied(f"{subject.shown} {ended}; {_how_far(seen)}")
     if not seen.steps and not seen.backward_without_step and seen.exception is None:
         how = {"time": "was stopped", "enough steps": "was stopped", "exit": "called sys.exit()"}.get(seen.stopped, "ended by itself")
         raise ScriptError(f"{subject.shown} {how} without training: no loss went backward and no fit() ran; {_how_far(seen)}. "
                           "Give the script that trains, with the arguments it needs")
-    return found
+    return found, seen
 
 
 def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
-           extra: dict[str, str] | None = None, pool: Pool | None = None) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
+           extra: dict[str, str] | None = None, pool: Pool | None = None,
+           begin: FurtherFacts | None = None) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
     """What was seen, how the child ended, and where native code crashed."""
     with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
@@ -81,6 +118,8 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             "folder": str(subject.folder),
             "observation": str(observation), "noise": None if options.verbose else str(folder / crash.NOISE),
             "budget": {"seconds": options.seconds, "steps": options.steps, "probe_seconds": _PROBING * options.seconds}}
+        if begin is not None:
+            request |= {"begin": msgspec.to_builtins(begin), "unwatched_s": _UNWATCHED_S}
         if pool is not None:
             outcome = pool.run(CHILD, request, folder / "output.log", folder / "tmp", options.timeout_s)
         else:

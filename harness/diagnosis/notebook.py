@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.checks.base import Result
+from harness.checks.tensor_facts import Site
 from harness.errors import ScriptError
 
 # Magics around code that runs as it is; what stands under any other one is no Python of the notebook's own.
@@ -31,11 +32,16 @@ class Cells:
     def placed(self, result: Result, script: Path, shown: str) -> Result:
         """A result whose place is in the notebook `shown`, where it was in its `script`."""
         finding = result.finding
-        if finding is None or finding.site is None or finding.site.file != str(script):
+        if finding is None or finding.site is None:
             return result
-        number, first = max((start for start in self.starts if start[1] <= finding.site.line), default=(1, 1))
-        site = msgspec.structs.replace(finding.site, file=shown, cell=number, line=finding.site.line - first + 1)
-        return msgspec.structs.replace(result, finding=msgspec.structs.replace(finding, site=site))
+        return msgspec.structs.replace(result, finding=msgspec.structs.replace(finding, site=self.site(finding.site, script, shown)))
+
+    def site(self, known: Site, script: Path, shown: str) -> Site:
+        """A place in the notebook `shown`, where it was in its `script`."""
+        if known.file != str(script):
+            return known
+        number, first = max((start for start in self.starts if start[1] <= known.line), default=(1, 1))
+        return msgspec.structs.replace(known, file=shown, cell=number, line=known.line - first + 1)
 
 
 def as_script(path: Path) -> tuple[str, Cells]:

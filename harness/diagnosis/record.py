@@ -8,6 +8,7 @@ import msgspec
 
 from harness.checks.base import WALK, Result
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 from harness.diagnosis.silence import reservation, unjudged
 
 FORMAT = 1
@@ -28,7 +29,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     None; `more` are further findings that do not depend on it.
 
     `reached` is the last stage the script came to and `stopped` why watching ended; `losses` the watched losses in nats; `seconds` wall
-    time of the child, of which `imports_s` went into import statements.
+    time of the child, of which `imports_s` went into import statements. `training`: the line of its first step, where the verdict is on
+    another training than the script's first.
     """
 
     format: int = FORMAT
@@ -46,6 +48,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     stopped: str
     seconds: float
     imports_s: float = 0.0
+    training: Site | None = None
     observation: Observation | None = None
 
 

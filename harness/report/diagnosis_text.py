@@ -38,6 +38,9 @@ def render(found: Diagnosis, *, details: bool = False) -> str:
     losses = [loss for loss in found.losses if loss is not None]
     if losses:
         lines += ["", f"  loss {losses[0]:.3f} -> {losses[-1]:.3f} in {len(losses)} watched steps  {sparkline(losses, 30)}"]
+    if found.training is not None:
+        lines += ["", *textwrap.wrap(f"in another training than the script's first, which is clean: {found.training.where}", _WIDTH,
+                                     initial_indent="  ", subsequent_indent="  ")]
     lines += ["", f"  watched for {found.seconds:.1f} s, {found.imports_s:.1f} s of it imports ({found.stopped or 'finished'})"]
     return "\n".join(lines) + "\n"
 

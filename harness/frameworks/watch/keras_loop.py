@@ -322,6 +322,7 @@ class Loop:
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
         watch.fruitless.stepped()
+        watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained
         self._taken, self._calls, self._targets, self._norms, self._outputs = Taken(), [], [], [], {}

@@ -90,6 +90,7 @@ class KerasWatcher:
             session.safely("fit", self._fit_begins, signature, model, args, kwargs)
             session.safely("fit", self._frozen_later, model)
             session.safely("fit", self._thawed_later, model)
+            session.safely("fit", self._another, model, 0)
             if not self.leads_on:
                 self.evaluations.may_end(session.budget.further_seconds)
             self.fitting += 1
@@ -137,6 +138,12 @@ class KerasWatcher:
             self.seen.thawed = LaterFacts(step=1, held=len(stepped), foreign=0, lacking=len(left), left=[name_of(one) for one in left[:6]],
                                           site=self.session.sites.here())
 
+    def _another(self, model: Any, steps: int) -> None:
+        optimizer = getattr(model, "optimizer", None)
+        if optimizer is not None:
+            self.session.trainings.stepped(optimizer, lambda: (type(model), [tuple(weight.shape) for weight in model.trainable_variables]),
+                                           whole=not steps)
+
     def begins(self, model: Any) -> None:
         """A model is about to be trained."""
         self.seen.framework = "tf_keras" if self.keras.__name__ == "tf_keras" else "keras"
@@ -153,6 +160,7 @@ class KerasWatcher:
             if session.active:
                 self.use(name)
                 session.safely("train_on_batch", self.begins, model)
+                session.safely("train_on_batch", self._another, model, 1)
                 session.site("fit")
                 if self.data.current is None:
                     session.safely("train_on_batch", self.data.begins, {"x": iter(())})

@@ -33,6 +33,7 @@ from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.sites import Place, Sites, site
+from harness.frameworks.watch.trainings import Trainings
 from harness.process.environment import cores
 
 T = TypeVar("T")
@@ -124,6 +125,7 @@ class WatchSession:
         self.observation = Observation(script=str(script_path))
         self.sites = Sites(script_path)
         self.patches = Patches()
+        self.trainings = Trainings(self)
         self.stopping: str | None = None
         self.module_at_fault: dict[str, Any] = {}
         self.comparisons: list[Callable[[Any, Any], None]] = []  # told of answers and references; metrics are hooked by one framework only
@@ -144,6 +146,10 @@ class WatchSession:
     def active(self) -> bool:
         """Whether a hook has to look: attached, not inside a probe, and neither a forked worker nor a helper thread."""
         return self._on and not self._paused and len(_forks) == self._forks and threading.get_ident() == self._thread
+
+    @property
+    def attached(self) -> bool:
+        return self._on
 
     def attach(self) -> None:
         """Start watching: frameworks that are imported already are hooked now, the others when the script imports them."""

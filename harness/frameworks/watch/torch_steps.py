@@ -266,6 +266,7 @@ class Steps:
         if "step" not in watch.seen.sites:
             watch.session.site("step")
         known = self._known(optimizer)
+        watch.session.trainings.stepped(optimizer, lambda: [weight.shape for weight in known.weights() if weight.requires_grad])
         if watch.in_full and not any(known is other for other in self.stepping):
             self.stepping.append(known)
         if self.main is None:
