@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from harness.catalog.schema import Variant
+    from harness.checks.tensor_facts import Site
     from harness.diagnosis.record import Diagnosis
 
 _EXAMPLES = """\b
@@ -71,8 +72,9 @@ def command(ctx: click.Context, *, target: str, arguments: tuple[str, ...], pair
             sys.stderr.buffer.write(data)
             sys.stderr.flush()
 
-    with subject.resolve(target, arguments, variant=variant, framework=framework, pairs=pairs, device=device) as found, _progress(target):
-        diagnosis = diagnose(found, options, keep)
+    with subject.resolve(target, arguments, variant=variant, framework=framework, pairs=pairs, device=device) as found, \
+            _Progress(target) as progress:
+        diagnosis = diagnose(found, options, keep, on_training=progress.again)
     text = _render(diagnosis, form, details)
     if output:
         output.write_text(text, encoding="utf-8")
@@ -96,21 +98,31 @@ def _render(diagnosis: Diagnosis, form: str, details: bool) -> str:
     return diagnosis_markup.markdown(diagnosis) if form == "markdown" else diagnosis_markup.page(diagnosis)
 
 
-class _progress:  # noqa: N801 - used as a function
+class _Progress:
     """A spinner on a terminal, one line in a log."""
 
     def __init__(self, target: str) -> None:
-        self._text = f"watching {target} ..."
+        self._target = target
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Progress:
         self._status = None
+        text = f"watching {self._target} ..."
         if sys.stderr.isatty():
             from rich.console import Console
 
-            self._status = Console(stderr=True).status(self._text)
+            self._status = Console(stderr=True).status(text)
             self._status.start()
         else:
-            click.echo(self._text, err=True)
+            click.echo(text, err=True)
+        return self
+
+    def again(self, training: Site) -> None:
+        """The script is run once more for another of its trainings."""
+        text = f"nothing found yet; watching the training at line {training.line} of {self._target} ..."
+        if self._status:
+            self._status.update(text)
+        else:
+            click.echo(text, err=True)
 
     def __exit__(self, *_: object) -> None:
         if self._status:

@@ -1,0 +1,163 @@
+"""Where another training of a script begins, and watching that one in a run of its own."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.checks.observation import Observation
+from harness.checks.training_facts import FurtherFacts
+from harness.diagnosis import later
+from tests.frameworks.watching import HEAD, watch
+from tests.test_cli import call
+
+pytest.importorskip("torch")
+
+FIT = """
+def fit(model, optimizer, rows, wanted, epochs):
+    for epoch in range(epochs):
+        for at in range(0, 320, 16):
+            loss = F.cross_entropy(model(rows[at:at + 16]), wanted[at:at + 16])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+def new():
+    return torch.optim.Adam(model.parameters(), lr=1e-2)
+"""
+
+
+def further(folder: Path, text: str) -> FurtherFacts | None:
+    return watch(folder, HEAD + FIT + text).further
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate((HEAD + FIT + AFTER).splitlines(), 1) if text in line)
+
+
+AFTER = """
+fit(model, new(), X, y, 3)
+model.b = nn.Linear(32, 2)
+fit(model, new(), X, y, 3)
+"""
+
+
+def test_another_line(tmp_path: Path) -> None:
+    found = further(tmp_path, AFTER)
+    assert found is not None
+    assert found.site is not None
+    first = line_of("fit(model, new(), X, y, 3)")
+    assert (found.line, found.turn, found.site.line) == (first, 0, first + 2)
+
+
+FOLDS = """
+for fold in range(3):
+    model = Net()
+    fit(model, new(), X, y, 2)
+"""
+STAGES = """
+for stage in range(2):
+    for weight in model.a.parameters():
+        weight.requires_grad = stage > 0
+    optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2)
+    fit(model, optimizer, X, y, 3)
+"""
+
+def test_folds_repeat_and_stages_do_not(tmp_path: Path) -> None:
+    assert further(tmp_path, FOLDS) is None
+    (tmp_path / "stages").mkdir()
+    found = further(tmp_path / "stages", STAGES)
+    assert found is not None
+    assert found.turn == 2
+    assert (HEAD + FIT + STAGES).splitlines()[found.line - 1].startswith("for stage")
+
+
+def test_optimizers_side_by_side(tmp_path: Path) -> None:
+    both = """
+    one, other = torch.optim.Adam(model.a.parameters(), lr=1e-2), torch.optim.Adam(model.b.parameters(), lr=1e-2)
+    for epoch in range(3):
+        for at in range(0, 320, 16):
+            loss = F.cross_entropy(model(X[at:at + 16]), y[at:at + 16])
+            one.zero_grad(), other.zero_grad()
+            loss.backward()
+            one.step(), other.step()
+    """
+    assert further(tmp_path, both.replace("\n    ", "\n")) is None
+
+
+def test_where_the_mark_goes() -> None:
+    text = "a = 1\nif a:\n    b = (a,\n         2)\n    c = 3\nfor d in range(2):\n    e = d\n"
+
+    def begun(line: int, turn: int = 0) -> list[object]:
+        tree = ast.parse(text)
+        later.mark(tree, FurtherFacts(line=line, turn=turn))
+        names: dict[str, object] = {}
+        seen: list[object] = []
+        names[later.NAME] = later.on_turn(turn, lambda: seen.append({name: names[name] for name in "abcde" if name in names}))
+        exec(compile(tree, "script.py", "exec"), names)
+        return seen
+
+    assert begun(1) == [{"a": 1}]
+    assert begun(3) == [{"a": 1, "b": (1, 2)}]
+    assert begun(6, turn=2) == [{"a": 1, "b": (1, 2), "c": 3, "d": 1, "e": 0}]
+    assert begun(6, turn=3) == []
+
+
+TRANSFER = """
+fit(model, torch.optim.Adam(model.parameters(), lr=1e-2), X, y, 3)
+print((model(X[320:]).argmax(1) == y[320:]).float().mean())
+class Side(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+        self.down = SMALL
+    def forward(self, x):
+        return self.base(x) + x @ self.down
+model.a = Side(model.a)
+for name, weight in model.named_parameters():
+    weight.requires_grad = "base" not in name
+fit(model, torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2), X, (X[:, 2] > 0).long(), 6)
+print((model(X[320:]).argmax(1) == (X[320:, 2] > 0)).float().mean())
+"""
+
+
+def test_a_fault_of_the_second_training(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + FIT + TRANSFER.replace("SMALL", "torch.zeros(10, 32, requires_grad=True)"))
+    assert call("diagnose", "--json", str(path)) == 1
+    shown = capfd.readouterr()
+    found = json.loads(shown.out)
+    assert found["first"]["code"] == "G303"
+    assert found["first"]["finding"]["site"]["source"] == "self.down = torch.zeros(10, 32, requires_grad=True)"
+    assert found["training"]["source"].startswith("fit(model, torch.optim.Adam([weight")
+    assert "watching the training at line" in shown.err
+    assert call("diagnose", str(path)) == 1
+    assert "in another training than the script's first" in " ".join(capfd.readouterr().out.split())
+    path.write_text(HEAD + FIT + TRANSFER.replace("SMALL", "nn.Parameter(torch.zeros(10, 32))"))
+    assert call("diagnose", "--json", str(path)) == 0
+    assert json.loads(capfd.readouterr().out)["training"] is None
+
+
+def test_a_training_that_does_not_begin_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = """
+import pathlib, sys
+fit(model, new(), X, y, 3)
+if pathlib.Path("done").exists():
+    sys.exit()
+pathlib.Path("done").touch()
+model.b = nn.Linear(32, 2)
+fit(model, new(), X, y, 3)
+"""
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + FIT + text.replace('"done"', repr(str(tmp_path / "done"))))
+    assert call("diagnose", "--json", str(path)) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert found["verdict"] == "clean"
+    assert "was not watched" in found["reason"]
+
+
+def test_nothing_further_in_a_single_training(tmp_path: Path) -> None:
+    seen: Observation = watch(tmp_path, HEAD + FIT + "\nfit(model, new(), X, y, 5)\n")
+    assert seen.further is None
