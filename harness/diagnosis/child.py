@@ -46,7 +46,7 @@ def main(request: dict[str, Any]) -> int:
     if further is None:
         session.attach()
     else:
-        module.__dict__[later.NAME] = later.on_turn(further.turn, session.attach)
+        module.__dict__[later.NAME] = later.on_turn(further.turn, functools.partial(session.attach, late=True))
     begun = time.monotonic()
     write(session.observation, output)
     writing, ended = threading.Lock(), threading.Event()

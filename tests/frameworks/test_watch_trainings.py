@@ -11,7 +11,8 @@ import pytest
 from harness.checks.observation import Observation
 from harness.checks.training_facts import FurtherFacts
 from harness.diagnosis import later
-from tests.frameworks.watching import HEAD, watch
+from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
+from tests.frameworks.watching import HEAD, found, watch
 from tests.test_cli import call
 
 pytest.importorskip("torch")
@@ -45,11 +46,11 @@ fit(model, new(), X, y, 3)
 
 
 def test_another_line(tmp_path: Path) -> None:
-    found = further(tmp_path, AFTER)
-    assert found is not None
-    assert found.site is not None
+    begun = further(tmp_path, AFTER)
+    assert begun is not None
+    assert begun.site is not None
     first = line_of("fit(model, new(), X, y, 3)")
-    assert (found.line, found.turn, found.site.line) == (first, 0, first + 2)
+    assert (begun.line, begun.turn, begun.site.line) == (first, 0, first + 2)
 
 
 FOLDS = """
@@ -68,10 +69,10 @@ for stage in range(2):
 def test_folds_repeat_and_stages_do_not(tmp_path: Path) -> None:
     assert further(tmp_path, FOLDS) is None
     (tmp_path / "stages").mkdir()
-    found = further(tmp_path / "stages", STAGES)
-    assert found is not None
-    assert found.turn == 2
-    assert (HEAD + FIT + STAGES).splitlines()[found.line - 1].startswith("for stage")
+    begun = further(tmp_path / "stages", STAGES)
+    assert begun is not None
+    assert begun.turn == 2
+    assert (HEAD + FIT + STAGES).splitlines()[begun.line - 1].startswith("for stage")
 
 
 def test_optimizers_side_by_side(tmp_path: Path) -> None:
@@ -128,10 +129,10 @@ def test_a_fault_of_the_second_training(tmp_path: Path, capfd: pytest.CaptureFix
     path.write_text(HEAD + FIT + TRANSFER.replace("SMALL", "torch.zeros(10, 32, requires_grad=True)"))
     assert call("diagnose", "--json", str(path)) == 1
     shown = capfd.readouterr()
-    found = json.loads(shown.out)
-    assert found["first"]["code"] == "G303"
-    assert found["first"]["finding"]["site"]["source"] == "self.down = torch.zeros(10, 32, requires_grad=True)"
-    assert found["training"]["source"].startswith("fit(model, torch.optim.Adam([weight")
+    record = json.loads(shown.out)
+    assert record["first"]["code"] == "G303"
+    assert record["first"]["finding"]["site"]["source"] == "self.down = torch.zeros(10, 32, requires_grad=True)"
+    assert record["training"]["source"].startswith("fit(model, torch.optim.Adam([weight")
     assert "watching the training at line" in shown.err
     assert call("diagnose", str(path)) == 1
     assert "in another training than the script's first" in " ".join(capfd.readouterr().out.split())
@@ -153,11 +154,74 @@ fit(model, new(), X, y, 3)
     path = tmp_path / "train.py"
     path.write_text(HEAD + FIT + text.replace('"done"', repr(str(tmp_path / "done"))))
     assert call("diagnose", "--json", str(path)) == 0
-    found = json.loads(capfd.readouterr().out)
-    assert found["verdict"] == "clean"
-    assert "was not watched" in found["reason"]
+    record = json.loads(capfd.readouterr().out)
+    assert record["verdict"] == "clean"
+    assert "was not watched" in record["reason"]
 
 
 def test_nothing_further_in_a_single_training(tmp_path: Path) -> None:
     seen: Observation = watch(tmp_path, HEAD + FIT + "\nfit(model, new(), X, y, 5)\n")
     assert seen.further is None
+
+
+ADAPT = """
+class Side(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+        self.down, self.up = nn.Linear(32, 4, bias=False), nn.Linear(4, 2, bias=False)
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x))
+model.b = HEAD
+for name, weight in model.named_parameters():
+    weight.requires_grad = "down" in name or "up" in name
+fit(model, torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2), X, (X[:, 2] > 0).long(), 3)
+"""
+ASLEEP = """
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.n, self.b = nn.Linear(10, 32), nn.BatchNorm1d(32), nn.Linear(32, 2)
+    def forward(self, x):
+        return self.b(torch.relu(self.n(self.a(x))))
+"""
+KEPT = """
+optimizer = new()
+for epoch in range(3):
+    model.eval()
+    for at in range(0, 320, 16):
+        loss = F.cross_entropy(model(X[at:at + 16]), y[at:at + 16])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def watched_late(folder: Path, before: str, after: str) -> list[str]:
+    """What is found in the second part of a script where the first ran unwatched."""
+    names: dict[str, object] = {}
+    exec(compile(before, str(folder / "before.py"), "exec"), names)
+    path = folder / "train.py"
+    path.write_text(after)
+    session = WatchSession(path, WatchBudget(steps=24, patient_steps=0, onward_seconds=0.0, probe_seconds=1.5))
+    session.attach(late=True)
+    error = None
+    try:
+        exec(compile(after, str(path), "exec"), names)
+    except Enough as enough:
+        error = enough
+    return found(session.finish(error))
+
+
+def test_a_head_that_was_trained_before(tmp_path: Path) -> None:
+    before = HEAD + FIT + "fit(model, new(), X, y, 3)\n"
+    assert watched_late(tmp_path, before, ADAPT.replace("HEAD", "Side(model.b)")) == []
+    (tmp_path / "fresh").mkdir()
+    assert watched_late(tmp_path / "fresh", before, ADAPT.replace("HEAD", "Side(nn.Linear(32, 2))")) == ["G303"]
+
+
+def test_norms_that_keep_what_they_have_learnt(tmp_path: Path) -> None:
+    before = HEAD + FIT + ASLEEP + "model = Normed()\nfit(model, new(), X, y, 3)\n"
+    assert watched_late(tmp_path, before, KEPT) == []
+    (tmp_path / "fresh").mkdir()
+    assert watched_late(tmp_path / "fresh", before, "model = Normed()\n" + KEPT) == ["E503"]

@@ -14,6 +14,7 @@ from harness.checks.model_facts import ModelFacts, ParameterFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import keras_hidden, written
 from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.seasoned import Seasoned
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Models:
         self._watch = watch
         self._keras = keras
         self._loaded: set[int] = set()
+        self._seasoned = Seasoned(keras.layers.Layer, late=watch.session.late)
         self._ids: list[int] = []
         self._weights: list[Any] = []
         self._hidden: list[keras_hidden.Hidden] = []
@@ -79,10 +81,11 @@ class Models:
         seen.stochastic = seen.has_batch_norm or any(kind.startswith(_STOCHASTIC) and _active(layer)
                                                      for kind, layer in zip(kinds, layers, strict=True))
         loaded = [layer for layer in (model, *_inner(model)) if id(layer) in self._loaded]
-        seen.pretrained = bool(loaded)
+        seasoned = {id(layer) for layer in layers if layer in self._seasoned}
+        seen.pretrained = bool(loaded or seasoned)
         last = last_layer(layers)
         if last is not None:
-            covered = {id(layer) for part in loaded for layer in flat_layers(part)}
+            covered = {id(layer) for part in loaded for layer in flat_layers(part)} | seasoned
             # Whether the head of a loaded model was in its file is not known here.
             seen.fresh_head = True if id(last) not in covered else None
             name = getattr(getattr(last, "activation", None), "__name__", None)

@@ -137,6 +137,7 @@ class WatchSession:
         self._columns = Columns(self)
         self._configs = Configs(self)
         self._on = False
+        self.late = False
         self._paused = 0
         self._forks = len(_forks)
         self._thread = threading.get_ident()
@@ -151,9 +152,10 @@ class WatchSession:
     def attached(self) -> bool:
         return self._on
 
-    def attach(self) -> None:
-        """Start watching: frameworks that are imported already are hooked now, the others when the script imports them."""
-        self._on = True
+    def attach(self, *, late: bool = False) -> None:
+        """Start watching: frameworks that are imported already are hooked now, the others when the script imports them. `late`: the script
+        has trained before."""
+        self._on, self.late = True, late
         self._limits.attach()
         for name in _WATCHERS:
             self.when_imported(name, functools.partial(self._start, name))

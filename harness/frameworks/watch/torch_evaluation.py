@@ -67,7 +67,8 @@ class Evaluations:
         for call in calls:
             self._seen.training_forwards += 1
             asleep = not call.training and _asleep(call.module)
-            self._first = call.module if self._first is None else self._first
+            if self._first is None:
+                self._first, self._awake = call.module, call.module in self._watch.seasoned
             put = call.module is self._first and self._put_so(call)
             # A later model that no evaluation left in this mode was put into it for its training.
             left = not put and (call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at)

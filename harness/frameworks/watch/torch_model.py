@@ -130,12 +130,13 @@ class Models:
                 self._names.setdefault(id(weight), f"{type(root).__name__}.{name}")
         seen.tied = sum(1 for _ in model.named_parameters(remove_duplicate=False)) > len(kept)
         inner = [module for root in self._parts for module in root.modules()]
-        seen.pretrained = any(id(module) in self._loaded for module in inner)
+        seasoned = {id(module) for module in inner if module in self._watch.seasoned}
+        seen.pretrained = bool(seasoned) or any(id(module) in self._loaded for module in inner)
         known = [self._fresh[id(module)] for module in inner if id(module) in self._fresh]
         weighted = [module for module in model.modules() if next(module.parameters(recurse=False), None) is not None]
         last = weighted[-1] if weighted else None
         # A head outside everything that was loaded was drawn by the script.
-        covered = {id(part) for module in inner if id(module) in self._loaded for part in module.modules()}
+        covered = {id(part) for module in inner if id(module) in self._loaded for part in module.modules()} | seasoned
         seen.fresh_head = any(known) or (last is not None and id(last) not in covered)
         seen.has_batch_norm = any("BatchNorm" in type(module).__name__ for module in inner)
         seen.stochastic = any(acts_by_mode(module) for module in inner)

@@ -17,6 +17,7 @@ from harness.frameworks.watch import (
 from harness.frameworks.watch.alignment import Alignment
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
+from harness.frameworks.watch.seasoned import Seasoned
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_births import Births
@@ -66,6 +67,7 @@ class TorchWatcher:
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
         self.torch = torch
+        self.seasoned = Seasoned(torch.nn.Module, late=self.session.late)
         self.decisions = Decisions(self)
         self.tape = Tape(self)
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
