@@ -223,26 +223,33 @@ class SumInsteadOfMean(Check):
         """Judges `reduction="sum"` only together with harm: the script's own rate fails, and a smaller one learns."""
         for call in seen.loss_calls:
             rows = reading.summed_rows(seen, call)
-            if rows < 2 or call.name == "kl":
-                continue
-            better = reading.better_smaller_rate(seen)
-            if better is None:
-                if not reading.probe_pairs(seen):
-                    raise NotJudged("the loss is summed over rows, but whether that harms was not probed")
-                return None
-            own, other = better
-            total = call.value if call.reduction == "sum" or call.value is None else rows * call.value
-            return Finding(
-                message=f"The loss is summed over {rows} rows instead of averaged, which makes each step {rows} times as large; at this "
-                        "learning rate it does not train.",
-                remedy='`reduction="mean"` (the default), or divide the sum by the number of rows.' if call.reduction == "sum" else
-                "Average what the loss gives for each row before you differentiate it: `loss = tf.reduce_mean(loss)`.",
-                site=call.site or reading.place(seen, "loss", "compile"), evidence=[
-                    f"One batch's loss is {total:.4g}, {total / rows:.4g} a row." if total is not None else "",
-                    f"As it is, {reading.describe(own)}.", f"With smaller steps, {reading.describe(other)}."])
+            if rows >= 2 and call.name != "kl":
+                total = call.value if call.reduction == "sum" or call.value is None else rows * call.value
+                remedy = ('`reduction="mean"` (the default), or divide the sum by the number of rows.' if call.reduction == "sum" else
+                          "Average what the loss gives for each row before you differentiate it: `loss = tf.reduce_mean(loss)`.")
+                return self._harms(seen, rows, total, remedy, call.site or reading.place(seen, "loss", "compile"))
+        summed = seen.probes.summed
+        if summed is not None:
+            total = next(iter(reading.observed_losses(seen)), None)
+            return self._harms(seen, summed.rows, total, "Average over the rows instead (`.mean()`, `tf.reduce_mean`), or divide the sum "
+                               "by their number.", summed.site or reading.place(seen, "loss", "backward"))
         if not seen.loss_calls:
             raise NotJudged("no loss call was seen")
         return None
+
+    @staticmethod
+    def _harms(seen: Observation, rows: int, total: float | None, remedy: str, site: Site | None) -> Finding | None:
+        better = reading.better_smaller_rate(seen)
+        if better is None:
+            if not reading.probe_pairs(seen):
+                raise NotJudged("the loss is summed over rows, but whether that harms was not probed")
+            return None
+        own, other = better
+        return Finding(
+            message=f"The loss is summed over {rows} rows instead of averaged, which makes each step {rows} times as large; at this "
+                    "learning rate it does not train.", remedy=remedy, site=site,
+            evidence=[f"One batch's loss is {total:.4g}, {total / rows:.4g} a row." if total is not None else "",
+                      f"As it is, {reading.describe(own)}.", f"With smaller steps, {reading.describe(other)}."])
 
 
 class NotANumber(Check):
@@ -266,9 +273,10 @@ class NotANumber(Check):
         error = reading.matching(seen, *self.messages)
         if step is None and call is None and not weights and (birth is None or birth.what not in {"loss", "weight"}):
             return None if error is None else self._finding(seen, birth, f"{error.type}: {reading.first_line(error.message)}", error.site)
-        first = birth.step if birth else step.step if step else 1
+        first = birth.step if birth else step.step if step else call.step if call else reading.first_bad_gradient(seen) or 1
         better = reading.better_smaller_rate(seen)
-        if first > 1 and better is not None and (birth is None or birth.what in {"weight", "gradient", "loss"}):
+        outgrown = birth is None or birth.what in {"weight", "gradient", "loss"} or reading.ran_off(seen, first)
+        if first > 1 and better is not None and outgrown:
             raise NotJudged(f"the numbers run away at this learning rate and not at {better[1].learning_rate:g}: see S401")
         when = f"step {step.step}" if step else f"step {call.step}" if call else f"step {first}"
         return self._finding(seen, birth, f"The loss is no number any more at {when}",

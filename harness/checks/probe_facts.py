@@ -98,6 +98,13 @@ class TwinFacts(Facts):
     inputs: int = 0
 
 
+class SumFacts(Facts):
+    """A line of the script that adds up a batch of so many `rows`, and whose sum is (most of) the loss."""
+
+    rows: int
+    site: Site | None = None
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -120,6 +127,7 @@ class ProbeFacts(Facts):
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
     `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it;
     `train_standardised`: with every float input standardised by its training mean and deviation.
+    `summed`: the script makes its loss of the rows by adding them up itself.
     """
 
     initial_loss: float | None = None
@@ -146,6 +154,7 @@ class ProbeFacts(Facts):
     rows: RowFacts | None = None
     padding: PaddingFacts | None = None
     shift: ShiftFacts | None = None
+    summed: SumFacts | None = None
     skipped: dict[str, str] = {}
     overfit_rows: int = 0
     evaluation_values: dict[str, float] = {}

@@ -20,6 +20,7 @@ KERAS = ("tf_keras", "keras")
 _CLEARLY = 8  # times the noise of a share
 _FAR = 3.0  # norm of a change / norm before: a healthy training may well replace small first weights, but not by several times their size
 _LONG = 30  # steps after which a training that still guesses, where a smaller rate has learned, is not merely at its start
+_OFF = 100.0  # times the first loss
 _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
                  "what an earlier one did.")
 
@@ -359,6 +360,17 @@ def baseline_tells(seen: Observation) -> bool:
     if told is None or shuffled is None or not rows:
         return False
     return told >= shuffled + _CLEARLY * math.sqrt(shuffled * (1 - shuffled) / rows)
+
+
+def first_bad_gradient(seen: Observation) -> int | None:
+    """The first step whose gradients are no numbers."""
+    return next((step.step for step in seen.steps if step.gradient_norm is not None and not math.isfinite(step.gradient_norm)), None)
+
+
+def ran_off(seen: Observation, step: int) -> bool:
+    """Whether the losses before a step have grown a hundredfold and more, so that numbers run out of range wherever it happens first."""
+    before = [found.loss for found in seen.steps if found.step < step and found.loss is not None and math.isfinite(found.loss)]
+    return len(before) > 1 and abs(before[-1]) >= _OFF * abs(before[0]) > 0
 
 
 def turned_bad(seen: Observation) -> StepFacts | None:

@@ -169,9 +169,9 @@ class Side(nn.Module):
     def __init__(self, base):
         super().__init__()
         self.base = base
-        self.down, self.up = nn.Linear(32, 4, bias=False), nn.Linear(4, 2, bias=False)
+        self.down, self.up = nn.Parameter(0.1 * torch.randn(32, 4)), nn.Parameter(torch.zeros(4, 2))
     def forward(self, x):
-        return self.base(x) + self.up(self.down(x))
+        return self.base(x) + x @ self.down @ self.up
 model.b = HEAD
 for name, weight in model.named_parameters():
     weight.requires_grad = "down" in name or "up" in name

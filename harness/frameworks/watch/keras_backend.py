@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from harness.checks.model_facts import UnitFacts
-from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, ShiftFacts
-from harness.frameworks.watch import keras_gradients, keras_model, neighbours, scales, shifts
+from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, ShiftFacts, SumFacts
+from harness.frameworks.watch import keras_gradients, keras_model, keras_sums, neighbours, scales, shifts, sums
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_of, moved_on, taken, with_inputs
@@ -22,7 +22,7 @@ from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
 from harness.frameworks.watch.keras_state import Frozen, Start
 from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
     from harness.checks.loss_facts import LossCall
@@ -305,6 +305,15 @@ class KerasBackend(Backend[Step]):
                 self._try(step.data)
         return [UnitFacts(module=name, kind=kind, dead_share=float(1 - np.any(np.stack(found), axis=0).mean()))
                 for name, (kind, found) in counted.items() if len({part.shape for part in found}) == 1][:200]
+
+    def summed(self, steps: list[Step], sites: Sites) -> SumFacts | None:
+        """Where the script adds up the rows of a batch to what is (most of) its loss."""
+        def run(step: Step) -> float:
+            return self._try(step.data)[0]
+
+        self.put()
+        here = functools.partial(sites.inside, __file__)
+        return sums.whole([keras_sums.of(functools.partial(run, step), self.rows(step), here) for step in steps[:sums.LEAST_BATCHES]])
 
     def portion(self, step: Step) -> Portion:
         """Labels and contents of the rows of a step, told apart by its main input."""

@@ -34,9 +34,13 @@ class Births:
     def echo(self) -> bool:
         """Whether a NaN has been traced to where it is born, and the steps since then repeat it."""
         births = self._watch.seen.births
-        if not births or self._watch.steps.taken < births[0].step + _ECHOES:
+        if not births or self._step < births[0].step + _ECHOES:
             return False
         return all(step.loss is None or not math.isfinite(step.loss) for step in self._watch.seen.steps[-_ECHOES:])
+
+    @property
+    def _step(self) -> int:
+        return self._watch.steps.taken or len(self._watch.seen.steps)  # a loop of the script's own has the latter only
 
     def look(self, model: Any, data: Any, columns: dict[str, Any], loss: float | None, calls: list[LossCall]) -> None:
         """A step is over."""
@@ -45,7 +49,7 @@ class Births:
         if math.isfinite(loss):
             self.passed(model, data)
             return
-        step = self._watch.steps.taken
+        step = self._step
         found = self._in_input(columns, step) or self._in_layers(model, data, step)
         if found is None:
             own = self._watch.seen.sites.get("loss.function") if calls and calls[-1].name == "other" else None

@@ -45,7 +45,7 @@ class Probes(Rounds[Step]):
         watch, taken = self._watch, self._watch.steps
         if taken.start is None or taken.original is None:
             return "the first weights were not kept"
-        if watch.seen.births:
+        if watch.seen.births and watch.seen.births[0].step <= 1:
             return "the loss is no number any more"
         if self._replay is None:
             self._replay = Replay(watch.keras, taken.model, taken.original, taken.inner, taken.spec)
@@ -58,6 +58,7 @@ class Probes(Rounds[Step]):
         """Where the graph between the loss and some weights is cut."""
         session, backend = self._watch.session, cast("KerasBackend", fits.backend)
         session.safely("the terms of a loss", backend.terms, steps, self._watch.terms)
+        self.facts.summed = session.safely("a sum of rows", backend.summed, steps, session.sites)
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)

@@ -10,15 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from harness.frameworks.watch import keras_hidden
-from harness.frameworks.watch.keras_backend import KerasBackend
+from harness.checks.probe_facts import SumFacts
+from harness.frameworks.watch import keras_hidden, written
+from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_clipping import Clipping
 from harness.frameworks.watch.keras_compile import rate_of
 from harness.frameworks.watch.keras_replay import copied
 from harness.frameworks.watch.keras_state import variables_of_optimizer
 from harness.frameworks.watch.keras_trace import LossSeen, numpy_of
+from harness.frameworks.watch.sites import Sites, site
 
 _ALIKE, _EQUAL = 1e-3, 1e-5
+_WHOLE = 0.5
+_SUMS = ("reduce_sum", "sum")
 
 
 @dataclass
@@ -79,6 +83,11 @@ class Recipe:
         each = np.asarray(numpy_of(value if given is not None else self._again(true, pred)))
         target, mean = float(np.sum(numpy_of(taken.targets[0]))), float(each.mean())
         return (target / (mean * each.size) if each.ndim and mean else None), (target / mean if mean else 1.0)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the loss is the sum, and no mean, of what the loss function gives row by row."""
+        return self._total is not None and abs(self._total) >= _WHOLE
 
     def describes(self, taken: Taken) -> bool:
         """Whether another step was made in the same way."""
@@ -180,6 +189,12 @@ class TapeBackend(KerasBackend):
     def _try(self, data: Any, *, evaluating: bool = True) -> tuple[float, list[LossSeen]]:
         pred = self._recipe.predict(data, evaluating=evaluating)
         return float(self._recipe.loss(data, pred)), [LossSeen(None, data[1], pred, inside=False, weighted=len(data) > 2)]
+
+
+    def summed(self, steps: list[Step], sites: Sites) -> SumFacts | None:
+        """Where the script adds up the rows of a batch to (most of) its loss: in the only line that adds up at all, else unknown."""
+        place = next((place for name in _SUMS if (place := written.built(name, sites.script, sites)) is not None), None)
+        return SumFacts(rows=self.rows(steps[0]), site=site(place)) if self._recipe.adds_up and self.rows(steps[0]) > 1 else None
 
 
 def _of_differences(true: Any, pred: Any, target: Any) -> Callable[..., Any] | None:

@@ -60,7 +60,7 @@ class TapeProbes(Probes):
             return self.nothing()
         if watch.steps.start is None:
             return "the first weights were not kept"
-        if watch.seen.births:
+        if watch.seen.births and watch.seen.births[0].step <= 1:
             return "the loss is no number any more"
         self._again = self._again or TapeReplay(self._recipe)
         rate = watch.seen.optimizer.learning_rate if watch.seen.optimizer is not None else None

@@ -26,6 +26,7 @@ class Sites:
     """Tells the user's own frames, the script's file and modules beside it, from those of libraries and of the harness."""
 
     def __init__(self, script: Path | str) -> None:
+        self.script = Path(script)
         self._script = str(script)
         self._folder = str(Path(script).resolve().parent) + "/"
         self._own: dict[str, bool] = {self._script: True}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.model_facts import UnitFacts
-from harness.checks.probe_facts import ProbeFacts, ShiftFacts
-from harness.frameworks.watch import neighbours, scales, shifts, straight, tensors, torch_inside, torch_rows, torch_tape, torch_units
+from harness.checks.probe_facts import ProbeFacts, ShiftFacts, SumFacts
+from harness.frameworks.watch import neighbours, scales, shifts, straight, sums, tensors, torch_inside, torch_rows, torch_tape, torch_units
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.sites import Place, Sites, site
@@ -311,6 +311,26 @@ class TorchBackend(Backend[Step]):
         with torch_inside.inside(self._torch, replay.modules, look):
             replay.run()
         return straight.cut_whole(found)
+
+    def summed(self, steps: list[Step], sites: Sites) -> SumFacts | None:
+        """Where the script adds up the rows of a batch to what is (most of) its loss."""
+        found: list[sums.Sum] = []
+        batches: list[tuple[float, list[sums.Sum]]] = []
+
+        def look(function: Any, args: Any, _kwargs: Any, result: Any, _module: str) -> None:
+            if getattr(function, "__name__", "") != "sum" or not self._torch.is_tensor(result) or not result.requires_grad or result.dim():
+                return
+            place = sites.inside(torch_tape.__file__) or replay.at
+            if place is not None and self._torch.is_tensor(args[0]) and args[0].dim() and args[0].shape[0] == _rows(replay) > 1:
+                found.append(sums.Sum(float(result.detach()), _rows(replay), place))
+
+        self._start.put()
+        for replay in (step[0] for step in steps[:sums.LEAST_BATCHES]):
+            found = []
+            with torch_inside.inside(self._torch, replay.modules, look):
+                loss = float(replay.run().detach())
+            batches.append((loss, found))
+        return sums.whole(batches)
 
     def portion(self, step: Step) -> Portion:
         """Labels and contents of the rows of a step, told apart by the first input of its models."""

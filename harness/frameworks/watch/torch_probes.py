@@ -125,6 +125,7 @@ class Probes(Rounds[Step]):
                                                      self._watch.session.sites, self._watch.calls.place_of)
         self._watch.session.noted("straight_through", self._watch.session.safely(
             "straight-through estimates", backend.cut_whole, replay, self._watch.session.sites))
+        self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = torch_reached.frozen_head(self._watch)
