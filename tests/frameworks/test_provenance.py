@@ -190,6 +190,48 @@ def test_functions_of_functions_and_methods_of_their_name(tmp_path: Path) -> Non
     assert told(found["labels"])[-1] == ("made", 'target = table.pop("y").to_numpy()')
 
 
+GROUPS = """
+import numpy as np
+groups = log.groupby("tag")
+x = np.stack([group[columns].to_numpy() for _, group in groups])
+y = log.drop_duplicates("tag")["grade"].to_numpy()
+model.fit(x, y)
+"""
+BOTH = """
+import numpy as np
+x = np.stack([group[columns].to_numpy() for _, group in log.groupby("tag")])
+y = log.groupby("tag")["grade"].first().to_numpy()
+model.fit(x, y)
+"""
+ROWS = """
+import torch
+mean_star = stars.groupby("order")["star"].mean().reset_index()
+comments["label"] = (mean_star["star"] >= 3).astype(int)
+class Comments(torch.utils.data.Dataset):
+    def __init__(self, frame):
+        self.rows = [dict(encode(c), labels=int(l)) for c, l in zip(frame["comment"], frame["label"])]
+    def __getitem__(self, i):
+        return {k: torch.tensor(v) for k, v in self.rows[i].items()}
+trainer = Trainer(model=model, train_dataset=Comments(comments[:1300]), eval_dataset=Comments(comments[1300:]))
+"""
+
+
+def test_groups_come_sorted_by_their_key(tmp_path: Path) -> None:
+    place = sourcing.apart(Observation(sources=chains(tmp_path, GROUPS, "fit", "fit(")))
+    assert place is not None
+    assert place.source == 'groups = log.groupby("tag")'
+    (tmp_path / "both").mkdir()
+    assert sourcing.apart(Observation(sources=chains(tmp_path / "both", BOTH, "fit", "fit("))) is None
+
+
+def test_labels_through_the_rows_that_a_dataset_makes(tmp_path: Path) -> None:
+    found = chains(tmp_path, ROWS, "trainer", "Trainer(")
+    place = sourcing.apart(Observation(sources=found))
+    assert place is not None
+    assert place.source.startswith("mean_star = stars.groupby")
+    assert not [step for step in found["inputs"] if step.kind == "reordered"]
+
+
 def test_what_compiles_a_model_tells_nothing_of_its_data(tmp_path: Path) -> None:
     assert chains(tmp_path, 'model.compile("adam", "mse")\n', "loss", "compile(") == {}
 

@@ -178,7 +178,10 @@ class Text:
             inner = value.operand if isinstance(value, ast.UnaryOp) else value.left
             self._follow(inner, scope, line, path, deep + 1)
         elif isinstance(value, ast.ListComp | ast.GeneratorExp):
-            self._comprehension(value, scope, line, deep)
+            self._comprehension(value, scope, line, path, deep)
+        elif isinstance(value, ast.DictComp) and path and _name(getattr(value.generators[0].iter, "func", None)) == "items":
+            self._note(value, scope, "made")  # each part of what another one holds
+            self._follow(value.generators[0].iter.func.value, scope, line, path, deep + 1)  # type: ignore[attr-defined]
         elif not isinstance(value, ast.Starred):
             self._note(value, scope, "made")
 
@@ -239,7 +242,7 @@ class Text:
         arguments = scope.args.args if isinstance(scope, ast.FunctionDef) else []
         return isinstance(index, ast.Name) and any(argument.arg == index.id for argument in arguments)
 
-    def _comprehension(self, value: ast.ListComp | ast.GeneratorExp, scope: Scope, line: int, deep: int) -> None:
+    def _comprehension(self, value: ast.ListComp | ast.GeneratorExp, scope: Scope, line: int, path: Path, deep: int) -> None:
         """What is made of each part of something, or of the parts that an order picks: `[labels[k] for k in order]`."""
         loop = value.generators[0]
         picked = [part for part in ast.walk(value.elt) if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name)
@@ -247,7 +250,10 @@ class Text:
         self._note(value, scope, "reordered" if picked else "made", ast.unparse(loop.iter) if picked else "")
         if loop.ifs:
             self._note(value, scope, "reordered", " and ".join(map(ast.unparse, loop.ifs)))
-        self._follow(picked[0].value if picked else loop.iter, scope, line, (), deep + 1)
+        if picked:
+            self._follow(picked[0].value, scope, line, (), deep + 1)
+        else:
+            self._follow(loop.iter, scope, line, _of_target(loop.target, value.elt, path), deep + 1)
 
     def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
         if isinstance(value.value, ast.Name) and value.value.id == "self":
@@ -269,7 +275,8 @@ class Text:
             return
         inner, rest, kind = onward
         if kind:
-            self._note(value, scope, kind, ast.unparse(value) if kind == "reordered" else "")
+            by = value if _name(value.func) != "groupby" else ast.Call(ast.Name("groupby"), value.args, value.keywords)
+            self._note(value, scope, kind, ast.unparse(by) if kind == "reordered" else "")
         self._follow(inner, scope, line, rest, deep + 1)
 
     def _onward(self, value: ast.Call, path: Path) -> tuple[ast.expr, Path, str] | None:
@@ -286,6 +293,8 @@ class Text:
         if base is not None and name == "add_column" and len(value.args) == 2:
             given = value.args[0].value if isinstance(value.args[0], ast.Constant) else None
             return (value.args[1], path[path.index(given) + 1:], "") if given in path else (base, path, "")
+        if base is not None and name == "groupby" and not any(word.arg == "sort" for word in value.keywords):
+            return base, path, "reordered"  # the groups come sorted by their key
         if base is not None and name in _REORDERS and first is None:
             return base, rest, "reordered"
         if first is None:
@@ -327,6 +336,22 @@ class Text:
 
 def _name(function: Any) -> str:
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def _of_target(target: ast.expr, made: ast.expr, path: Path) -> Path:
+    """What part of an item a comprehension makes this part of its element of: of `{"labels": int(b)} for a, b in rows` the second."""
+    key = next((part for part in path if part != "item"), None)
+    if isinstance(made, ast.Tuple | ast.List) and isinstance(key, int) and key < len(made.elts):
+        made = made.elts[key]
+    elif isinstance(made, ast.Dict):
+        made = next((part for name, part in zip(made.keys, made.values, strict=True) if getattr(name, "value", None) == key), made)
+    elif isinstance(made, ast.Call) and _name(made.func) == "dict":
+        made = next((word.value for word in made.keywords if word.arg == key), made.args[0] if made.args else made)
+    names = [part.id for part in ast.walk(made) if isinstance(part, ast.Name)]
+    if not isinstance(target, ast.Tuple) or key is None:
+        return ()
+    found = [number for number, part in enumerate(target.elts) if isinstance(part, ast.Name) and part.id in names]
+    return ("item", found[0]) if len(found) == 1 else ()
 
 
 def _key(target: ast.expr) -> str:

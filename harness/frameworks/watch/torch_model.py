@@ -317,7 +317,7 @@ class Models:
             self._watch.seen.optimizer.held = len(known.weights()) - len(strange)
             self._watch.seen.optimizer.foreign = sum(reached is None or id(weight) not in reached for weight in strange)
             if len(strange) == len(known.weights()):
-                self._watch.session.noted("rebound", written.rebound(known.place))
+                self._watch.session.noted("rebound", self._watch.phases.made_anew(known) or written.rebound(known.place))
 
     def _facts_of(self, name: str, weight: Any, held: dict[int, int] | None, owner: int | None) -> ParameterFacts:
         calls = self._watch.calls

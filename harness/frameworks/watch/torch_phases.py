@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.watch import written
 from harness.frameworks.watch.sites import Place, site
@@ -75,15 +74,15 @@ class Phases:
         if late.apart == _TELLING:
             self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
                                                 left=left[:_NAMES], lacking=len(left),
-                                                site=self._made_anew(known) or site(written.rebound(known.place) or known.place))
+                                                site=site(self.made_anew(known) or written.rebound(known.place) or known.place))
 
-    def _made_anew(self, known: Optimizer) -> Site | None:
+    def made_anew(self, known: Optimizer) -> Place | None:
         """Where a model was put in the place of the optimizer's own; None where a helper built it, which says nothing of that."""
         held = {id(weight) for weight in known.weights()}
         new = [module for module in self._modules if self._watch.calls.built_after(module, known.modules)
                and not any(id(weight) in held for weight in module.parameters())]
-        places = (site(self._watch.calls.place_of(module)) for module in new)
-        return next((place for place in places if place is not None and not place.source.startswith("return")), None)
+        places = (self._watch.calls.place_of(module) for module in new)
+        return next((place for place in places if (made := site(place)) is not None and not made.source.startswith("return")), None)
 
     def _idle(self, late: _Late, known: Optimizer, own: list[Any]) -> None:
         """Count steps at which no weight has had a gradient yet, though the model that they belong to has run."""
