@@ -13,7 +13,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import LaterFacts, StepFacts, UnzeroedFacts
+from harness.checks.training_facts import LaterFacts, StaleFacts, StepFacts, UnzeroedFacts
 
 _WHOLE = 40  # steps of a training that was watched to its end
 # What keeps a loss up and is no matter of the rate.
@@ -259,6 +259,8 @@ class OtherWeights(Check):
         """Judges what the optimizer holds, and that the weights it lacks get gradients and do not move."""
         if seen.later is not None:
             return self._later(seen, seen.later)
+        if seen.stale is not None:
+            return self._stale(seen.stale)
         error = reading.matching(seen, *_OTHER_WEIGHTS)
         if error is not None:
             return Finding(message="The optimizer was built for the weights of another model, and is given to this one.",
@@ -288,6 +290,16 @@ class OtherWeights(Check):
                                    "that the model does not have: layers were replaced after it was made.",
                            remedy=remedy, site=site, evidence=[f"Left out, with gradients that nobody uses: {names}"])
         return None
+
+    @staticmethod
+    def _stale(stale: StaleFacts) -> Finding:
+        """A compiled function keeps what it was traced with: the model and the optimizer of its first call."""
+        made = [f"The new model is made on line {stale.model.line}: {stale.model.source[:100]}"] if stale.model is not None else []
+        return Finding(message=f"`{stale.function}` is compiled once, with the model that it found at its first call. In a later "
+                               "training another model is meant, and TensorFlow goes on training the first.",
+                       remedy="Make the function anew wherever a model is made (`step = tf.function(_step)` after it), or give it the "
+                              "model and the optimizer as arguments: for another object TensorFlow traces it again.",
+                       site=stale.site, evidence=["A graph keeps the variables that were read while it was traced.", *made])
 
     @staticmethod
     def _later(seen: Observation, later: LaterFacts) -> Finding:

@@ -53,6 +53,15 @@ class FurtherFacts(Facts):
     site: Site | None = None
 
 
+class StaleFacts(Facts):
+    """A function that `tf.function` compiles and that is called for another model, made at `model`, than its graph was traced with.
+    `site`: where it is compiled."""
+
+    function: str
+    model: Site | None = None
+    site: Site | None = None
+
+
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the

@@ -95,3 +95,64 @@ def test_an_output_that_meets_a_number_for_each_row(loop: str, value: str, codes
     assert found(seen) == codes
     site = next((result.finding.site for result in walk(seen) if result.finding is not None), None)
     assert (site.source.startswith("target = reward") if site is not None else None) is (True if codes else None)
+
+
+FOLDS = """
+import keras
+import numpy as np
+import tensorflow as tf
+rng = np.random.default_rng(0)
+x = rng.normal(size=(256, 6)).astype("float32")
+y = (x[:, 0] > 0).astype("int32")
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+def new():
+    made = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(2)])
+    optimizer = keras.optimizers.Adam(1e-2)
+    optimizer.build(made.trainable_variables)
+    return made, optimizer
+DECORATED
+def stepped(GIVENrows, wanted):
+    with tf.GradientTape() as tape:
+        loss = loss_of(wanted, model(rows, training=True))
+    weights = model.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+    return loss
+for fold in range(3):
+    model, optimizer = new()
+    BEFORE
+    for epoch in range(4):
+        for at in range(0, 256, 32):
+            step(HANDEDtf.constant(x[at:at + 32]), tf.constant(y[at:at + 32]))
+    print(float(np.mean(np.argmax(model(x), 1) == y)))
+"""
+ONCE = {"DECORATED": "@tf.function", "BEFORE": "step = stepped", "GIVEN": "", "HANDED": ""}
+ANEW = {"DECORATED": "", "BEFORE": "step = tf.function(stepped)", "GIVEN": "", "HANDED": ""}
+ARGUMENTS = {"DECORATED": "@tf.function", "BEFORE": "step = stepped", "GIVEN": "model, optimizer, ", "HANDED": "model, optimizer, "}
+
+
+def folds(folder: Path, parts: dict[str, str]) -> list[str]:
+    text = FOLDS
+    for name, part in parts.items():
+        text = text.replace(name, part)
+    return found(watch(folder, text, steps=24, onward_seconds=0.0))
+
+
+def test_a_compiled_function_keeps_its_first_model(tmp_path: Path) -> None:
+    assert folds(tmp_path, ONCE) == ["S405"]
+    for number, parts in enumerate((ANEW, ARGUMENTS)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert folds(folder, parts) == []
+
+
+def test_what_a_compiled_function_keeps_is_true() -> None:
+    """The models of later folds stay as they were drawn."""
+    import tensorflow as tf
+
+    text, names = FOLDS.replace("print(", "kept.append("), {"kept": []}
+    for name, part in ONCE.items():
+        text = text.replace(name, part)
+    tf.keras.utils.set_random_seed(0)
+    exec(text, names)
+    assert names["kept"][0] > 0.85
+    assert max(names["kept"][1:]) < names["kept"][0] - 0.1

@@ -19,18 +19,18 @@ from harness.frameworks.watch import tensors
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import flat, numpy_of
 from harness.frameworks.watch.samples import Samples
-from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_CALLS, _OUTPUTS, _ROWS, _TRACES = 60, 12, 256, 60
+_CALLS, _OUTPUTS, _ROWS = 60, 12, 256
 _OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
                   "sigmoid_cross_entropy_with_logits": "bce"}
 
@@ -58,7 +58,8 @@ class Loop:
         self._idle = Idle(watch)
         self._probes: TapeProbes | None = None
         self._due = False
-        self._traced: dict[int, tuple[int, set[Any]]] = {}
+        self._graphs = Graphs(watch)
+        self._ends_at: float | None = None
 
     @property
     def _looking(self) -> bool:
@@ -117,21 +118,14 @@ class Loop:
             if code is not None and self._watch.session.sites.is_own(code.co_filename):
                 import tensorflow as tf
 
-                self._watch.session.safely("a function's traces", self._traces, function, code, args, kwargs)
-                return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
+                if not self._watch.leads_on and not self._graphs.due:
+                    self._may_end()
+                    return original(function, *args, **kwargs)
+                with self._graphs.called(function, code, args, kwargs):
+                    return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
             return original(function, *args, **kwargs)
 
         return __call__
-
-    def _traces(self, function: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """TensorFlow would make a new graph of a function for each number of Python that it is given, and keep it."""
-        numbers = tuple(part for part in (*args, *kwargs.values()) if isinstance(part, int | float) and not isinstance(part, bool))
-        calls, seen = self._traced.get(id(function), (0, set()))
-        self._traced[id(function)] = calls + 1, seen | {numbers} if len(seen) < _TRACES else seen
-        memory = self._watch.seen.memory
-        if numbers and len(seen) > memory.traces:
-            memory.traces, memory.traced_calls = len(seen), calls
-            self._watch.session.site("traced", site((code.co_filename, code.co_firstlineno, code.co_name)))
 
     def _wrap_model(self, original: Any) -> Any:
         def __call__(model: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -161,6 +155,7 @@ class Loop:
 
         self._watch.session.reach("forward")
         self._model, self._given = model, args[0] if args else kwargs
+        self._graphs.ran(model)
         self._idle.ran(model, recorded=_recorded())
         if _recorded():
             self._samples.over()
@@ -311,13 +306,21 @@ class Loop:
             if looking:
                 self._watch.session.safely("a step", self._stepped, optimizer, args[0] if args else [])
                 self._due = True
-                if not self._watch.leads_on and self._evaluated:
-                    self._watch.session.enough("enough steps")  # it has come to its evaluation
-                if self._watch.session.out_of_time:
-                    self._watch.session.enough("time")
+                self._may_end()
             return found
 
         return apply
+
+    def _may_end(self) -> None:
+        """All steps were watched, and it has come to its evaluation: another training may still begin. May raise `Enough`."""
+        session = self._watch.session
+        if session.out_of_time:
+            session.enough("time")
+        if self._watch.leads_on or not self._evaluated:
+            return
+        self._ends_at = self._ends_at or session.watched_seconds + session.budget.further_seconds
+        if session.watched_seconds >= self._ends_at or self._watch.seen.stale is not None:
+            session.enough("enough steps")
 
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
