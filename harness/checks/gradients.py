@@ -133,6 +133,13 @@ class FrozenWeights(Check):
             return Finding(message=f"All {len(model.parameters)} weights are frozen: training cannot change anything.",
                            remedy=self._thaw(seen, "the head"), site=reading.place(seen, "freeze", "model"),
                            evidence=[names(model.parameters)])
+        zeros = [p for p in model.parameters if p.zeros and p.used is not False]
+        if zeros and trainable:
+            return Finding(message=f"{len(zeros)} weight matrices are all zeros and frozen: what they multiply stays zero, whatever comes "
+                                   "in, and nothing in front of them can learn.",
+                           remedy="Let new layers learn (`p.requires_grad_(True)`): where names decide what is trained, print those that "
+                                  "are, `[name for name, p in model.named_parameters() if p.requires_grad]`.",
+                           site=reading.place(seen, "freeze", "model"), evidence=[names(zeros)])
         head = [p for p in model.parameters if p.name.rpartition(".")[0] == model.parameters[-1].name.rpartition(".")[0]]
         fresh = model.fresh_head is True or (model.fresh_head is None and model.pretrained is False)
         fresh = fresh and seen.probes.frozen_head_matters is not False

@@ -22,7 +22,7 @@ class ParameterFacts(Facts):
     """One weight tensor. `gradient_norm`: L2, after the first backward (None: no gradient arrived). `moved`: it changed in a step.
 
     `group`: number of its parameter group in the optimizer. `update_ratio`: norm of the first step's change / norm of the weight before.
-    `used`: its module's forward ran in the training forward; `recorded`: with gradients on.
+    `used`: its module's forward ran in the training forward; `recorded`: with gradients on. `zeros`: a frozen matrix of nothing else.
     """
 
     name: str
@@ -36,6 +36,7 @@ class ParameterFacts(Facts):
     used: bool | None = None
     recorded: bool | None = None
     bad: bool = False
+    zeros: bool = False
 
 
 class UnitFacts(Facts):

@@ -225,3 +225,26 @@ def test_norms_that_keep_what_they_have_learnt(tmp_path: Path) -> None:
     assert watched_late(tmp_path, before, KEPT) == []
     (tmp_path / "fresh").mkdir()
     assert watched_late(tmp_path / "fresh", before, "model = Normed()\n" + KEPT) == ["E503"]
+
+
+LOW_RANK = """
+class LowRank(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+        self.down, self.up = nn.Linear(10, 4, bias=False), nn.Linear(4, 32, bias=False)
+        nn.init.zeros_(self.up.weight)
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x))
+model.a = LowRank(model.a)
+for name, weight in model.named_parameters():
+    weight.requires_grad = name.startswith(("b.", "LEARNS"))
+fit(model, torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=1e-2), X, (X[:, 2] > 0).long(), 3)
+"""
+
+
+def test_adapters_that_a_filter_by_name_leaves_frozen(tmp_path: Path) -> None:
+    before = HEAD + FIT + "fit(model, new(), X, y, 3)\n"
+    assert watched_late(tmp_path, before, LOW_RANK.replace("LEARNS", "lora_")) == ["G303"]
+    (tmp_path / "right").mkdir()
+    assert watched_late(tmp_path / "right", before, LOW_RANK.replace('"LEARNS"', '"a.down", "a.up"')) == []

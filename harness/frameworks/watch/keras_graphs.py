@@ -27,17 +27,21 @@ class Graphs:
         self._watch = watch
         self._numbers: dict[int, tuple[int, set[Any]]] = {}
         self._kept: dict[Any, tuple[Any, list[Any]]] = {}  # by function and arguments: that function, and the models of its first call
-        self._running: list[list[Any]] = []
+        self._running: list[tuple[int, list[Any]]] = []
+        self._training: set[int] = set()
         self._looked = 0.0
 
-    @property
-    def due(self) -> bool:
-        """Whether a call is to be looked into where training is no longer watched in full, and runs as fast as the script has it."""
-        return time.monotonic() - self._looked > _EVERY_S
+    def rests(self, function: Any) -> bool:
+        """Whether a function that trains need not be looked into again yet, where training is no longer watched in full."""
+        return id(function) in self._training and time.monotonic() - self._looked < _EVERY_S
+
+    def stepped(self) -> None:
+        """An optimizer has taken a step."""
+        self._training |= {number for number, _ in self._running}
 
     def ran(self, model: Any) -> None:
         """A model is called."""
-        for models in self._running:
+        for _, models in self._running:
             models.append(model)
 
     @contextmanager
@@ -47,11 +51,11 @@ class Graphs:
         session.safely("a function's traces", self._traces, function, code, args, kwargs)
         models: list[Any] = []
         self._looked = time.monotonic()
-        self._running.append(models)
+        self._running.append((id(function), models))
         try:
             yield
         finally:
-            self._running.remove(models)
+            self._running.pop()
         session.safely("a function's graph", self._graph, function, code, args, kwargs, models)
 
     def _graph(self, function: Any, code: _CODE, args: tuple[Any, ...], kwargs: dict[str, Any], models: list[Any]) -> None:

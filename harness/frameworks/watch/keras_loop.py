@@ -118,7 +118,7 @@ class Loop:
             if code is not None and self._watch.session.sites.is_own(code.co_filename):
                 import tensorflow as tf
 
-                if not self._watch.leads_on and not self._graphs.due:
+                if not self._watch.leads_on and self._graphs.rests(function):
                     self._may_end()
                     return original(function, *args, **kwargs)
                 with self._graphs.called(function, code, args, kwargs):
@@ -325,6 +325,7 @@ class Loop:
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
         watch.fruitless.stepped()
+        self._graphs.stepped()
         watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained

@@ -324,6 +324,7 @@ class Models:
         ran, recorded = (None, None) if owner is None else (owner in (calls.ran or ()), owner in calls.recorded)
         facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad), recorded=recorded,
                                in_optimizer=None if held is None else id(weight) in held, group=(held or {}).get(id(weight)))
+        facts.zeros = not weight.requires_grad and weight.dim() > 1 and self._watch.on_cpu(weight) and not bool(weight.any())
         if weight.grad is not None:
             gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad
             norm = gradient.detach().float().norm()
