@@ -136,9 +136,18 @@ def test_only_asked_where_it_can_tell(losses: list[float], faster: list[float], 
 
 def test_a_baseline_of_few_different_inputs_wavers_more() -> None:
     seen = unclear(BY_HEART)
-    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = 0.38, 0.33, 900
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = 0.41, 0.33, 900
     assert judge("D106", seen) == "clean"
     seen.probes.twins = TwinFacts(rows=1245, inputs=242, agree=0.33, chance=0.33)
     assert judge("D106", seen) == "found"
     seen.probes.text_baseline = 0.48
+    assert judge("D106", seen) == "clean"
+
+
+def test_a_second_judge_that_finds_nothing_outweighs_a_baseline_that_wavers() -> None:
+    """900 rows tell a share of one third to 0.016: the difference of two such shares to 0.022."""
+    seen = unclear(BY_HEART)
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = 0.38, 0.33, 900
+    assert judge("D106", seen) == "found"
+    seen.probes.carry = None
     assert judge("D106", seen) == "clean"
