@@ -80,7 +80,7 @@ class Evaluations:
                             reference_counts=_texts(self._referenced),
                             values={("accuracy" if name == "acc" else str(name)): float(value) for name, value in values.items()
                                     if np.ndim(value) == 0})
-        if len(self._seen.metrics) < _METRICS:
+        if len(self._seen.metrics) < _METRICS and self._watch.seen.further is None:
             self._seen.metrics.append(facts)
 
     def about_to_test(self) -> None:
@@ -91,8 +91,10 @@ class Evaluations:
 
     def tested(self, seen: dict[str, Any], training: Site | None) -> None:
         """A test step is over: count what it predicted. `training`: where it tells its model that it trains."""
-        self._seen.forwards += 1
         watch = self._watch
+        if watch.seen.further is not None:
+            return  # it is of a training that is not watched
+        self._seen.forwards += 1
         if training is not None and watch.seen.model is not None and watch.seen.model.stochastic:
             self._seen.in_training_mode += 1
             watch.session.site("train_mode", training)

@@ -104,6 +104,9 @@ class Evaluations:
         watch = self._watch
         if not watch.steps.backwards and not watch.evaluating and call.grad:
             return  # before any training it may be a trial
+        if watch.seen.further is not None:
+            self._evaluated_after_training = bool(watch.seen.steps)
+            return  # it is of a training that is not watched
         held_out = bool(watch.evaluating or self._held_out(call))
         if held_out:
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))

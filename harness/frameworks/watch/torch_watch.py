@@ -148,7 +148,8 @@ class TorchWatcher:
         self.passes.trained()
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
-        self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
+        if self.seen.further is None:
+            self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
         self.evaluations.trained(calls)
         for call in calls:
             if not any(call.module is root for root in self.roots):

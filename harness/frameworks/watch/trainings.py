@@ -36,6 +36,7 @@ class Trainings:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._known: dict[int, _Training] = {}
+        self._begins: _Training | None = None
 
     def stepped(self, optimizer: Any, kind: Callable[[], Any], *, whole: bool = False) -> None:
         """An optimizer is about to step, or a `whole` training with it to begin. `kind`: tells what it trains; asked once."""
@@ -46,8 +47,12 @@ class Trainings:
             others = {number: other.steps for number, other in self._known.items()}
             training = self._known[id(optimizer)] = _Training(optimizer, stack, kind(), others)
         training.steps += _TELLING if whole else 1
-        if self._session.observation.further is None and training.steps >= _TELLING and training.others:
-            self._session.observation.further = self._begun(training)
+        seen = self._session.observation
+        if self._begins is not None and id(optimizer) in self._begins.others:
+            seen.further = self._begins = None  # they take turns
+        if seen.further is None and training.others and (training.steps == 1 or whole):
+            seen.further = self._begun(training)
+            self._begins = training if seen.further is not None else None
 
     def _begun(self, training: _Training) -> FurtherFacts | None:
         """Where a training begins that follows the others; None where it goes beside them, or repeats them."""
