@@ -12,8 +12,8 @@ class LossCall(Facts):
 
     `name` is normalised: cross_entropy, nll, bce, bce_with_logits, mse, l1, hinge, kl, sparse_categorical, categorical, model (the
     model's own) or other.
-    `from_logits` as given or by default (Keras). `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the
-    output of a softmax/sigmoid.
+    `activation`: which the input came out of (Keras in `fit`), `linear` where none. `from_logits` as given or by default (Keras).
+    `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the output of a softmax/sigmoid.
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
     output and target to as many axes before it calls a function that was given as a loss.
     """
@@ -26,6 +26,7 @@ class LossCall(Facts):
     from_logits: bool | None = None
     by_name: bool = False
     softmaxed_in_model: bool | None = None
+    activation: str | None = None
     weighted: bool = False
     lined_up: bool = False
     smoothing: float = 0.0

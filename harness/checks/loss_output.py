@@ -9,7 +9,7 @@ from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 
 _SLACK = 1e-3
 _IN_A_ROW = 4
@@ -41,7 +41,7 @@ class OutputFitsLoss(Check):
         if found is None and call is not None:
             found = self._classes_as_numbers(seen, call)
         if found is None and call is not None:
-            found = self._range(seen, call, activation) or self._kind(seen, call, activation, units)
+            found = self._range(seen, call, activation) or self._kind(seen, call, activation, units) or self._heads(seen)
         if found is None and call is None and units is None:
             raise NotJudged("neither a loss call nor the last layer was seen")
         return found
@@ -84,8 +84,23 @@ class OutputFitsLoss(Check):
         """A bounded output against targets beyond its bounds (regression)."""
         if call.name not in _REGRESSION or activation not in _BOUNDS or not _within(call, *_BOUNDS[activation]):
             return None
+        calls = [c for c in seen.loss_calls if c.name in _REGRESSION]
+        return self._beyond(calls, activation, reading.place(seen, "output", "model", "loss"))
+
+    def _heads(self, seen: Observation) -> Finding | None:
+        """The same of each of a model's several outputs, where the loss knows what its input came out of."""
+        for activation, bounds in _BOUNDS.items():
+            calls = [c for c in seen.loss_calls if c.name in _REGRESSION and c.activation == activation]
+            if calls and len({c.activation for c in seen.loss_calls}) > 1 and all(_within(c, *bounds) for c in calls):
+                found = self._beyond(calls, activation, reading.place(seen, f"activation {activation}", "output", "model", "loss"))
+                if found is not None:
+                    return found
+        return None
+
+    @staticmethod
+    def _beyond(calls: list[LossCall], activation: str, site: Site | None) -> Finding | None:
         low, high = _BOUNDS[activation]
-        targets = [c.target for c in seen.loss_calls if c.target is not None and c.name in _REGRESSION]
+        call, targets = calls[0], [c.target for c in calls if c.target is not None]
         bottom = min((t.minimum for t in targets if t.minimum is not None), default=low)
         top = max((t.maximum for t in targets if t.maximum is not None), default=high)
         span = max(top - bottom, _SLACK)
@@ -99,7 +114,7 @@ class OutputFitsLoss(Check):
                     f"{top:.4g}: "
                     "those beyond can never be reached.",
             remedy=f"{remedy}, or scale the targets into its range.",
-            site=reading.place(seen, "output", "model", "loss"), evidence=_range_text(call))
+            site=site, evidence=_range_text(call))
 
     @staticmethod
     def _beyond_two(seen: Observation, call: LossCall) -> str | None:

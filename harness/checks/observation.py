@@ -27,6 +27,7 @@ from harness.checks.training_facts import (
     MemoryFacts,
     StaleFacts,
     StepFacts,
+    SwappedFacts,
     UnzeroedFacts,
 )
 
@@ -52,8 +53,9 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
-    `stale`: a compiled function that goes on with the model of before. `thawed`: a later training of the same model, of which weights can
-    be trained since then that its step was not built for. `buffers`: in which a script of TensorFlow's adds up gradients.
+    `stale`: a compiled function that goes on with the model of before. `swapped`: gradients that go to other weights than their own.
+    `thawed`: a later training of the same model, of which weights can be trained since then that its step was not built for. `buffers`: in
+    which a script of TensorFlow's adds up gradients.
     `unzeroed`: an optimizer of several whose gradients nobody zeroes.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
     """
@@ -106,6 +108,7 @@ class Observation(Facts):
     frozen_later: Site | None = None
     later: LaterFacts | None = None
     stale: StaleFacts | None = None
+    swapped: SwappedFacts = msgspec.field(default_factory=SwappedFacts)
     further: FurtherFacts | None = None
     idle: LaterFacts | None = None
     cut_anew: CutFacts | None = None

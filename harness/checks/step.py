@@ -15,6 +15,7 @@ from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import LaterFacts, StaleFacts, StepFacts, UnzeroedFacts
 
+_SWAPPED = 3  # steps
 _WHOLE = 40  # steps of a training that was watched to its end
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "L211", "G301", "G302", "G303", "G304", "G305",
@@ -261,6 +262,14 @@ class OtherWeights(Check):
             return self._later(seen, seen.later)
         if seen.stale is not None:
             return self._stale(seen.stale)
+        swapped = seen.swapped
+        if swapped.still and _SWAPPED <= swapped.steps == swapped.of:
+            return Finding(message="The gradients of some weights are applied to others: those of the loss stay as they are, and the "
+                                   "others move in directions that are not theirs.",
+                           remedy="Name the same weights twice: `grads = tape.gradient(loss, net.trainable_variables)`, "
+                                  "`optimizer.apply_gradients(zip(grads, net.trainable_variables))`.",
+                           site=swapped.site or reading.place(seen, "step"),
+                           evidence=[f"At {swapped.steps} of {swapped.of} steps.", *reading.own_losses(seen)])
         error = reading.matching(seen, *_OTHER_WEIGHTS)
         if error is not None:
             return Finding(message="The optimizer was built for the weights of another model, and is given to this one.",

@@ -62,6 +62,16 @@ class StaleFacts(Facts):
     site: Site | None = None
 
 
+class SwappedFacts(Facts):
+    """Steps of a loop with a tape that apply the gradients of some weights to others, which no tape was asked about: how many, of how many,
+    and where. `still`: the former weights have not changed at these."""
+
+    steps: int = 0
+    of: int = 0
+    still: bool = False
+    site: Site | None = None
+
+
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the

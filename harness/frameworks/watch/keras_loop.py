@@ -22,6 +22,7 @@ from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_steps import disjoint
+from harness.frameworks.watch.keras_swapped import Swapped
 from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import flat, numpy_of
@@ -58,7 +59,7 @@ class Loop:
         self._idle = Idle(watch)
         self._probes: TapeProbes | None = None
         self._due = False
-        self._graphs = Graphs(watch)
+        self._graphs, self._swapped = Graphs(watch), Swapped(watch.session)
         self._ends_at: float | None = None
 
     @property
@@ -326,6 +327,7 @@ class Loop:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
         watch.fruitless.stepped()
         self._graphs.stepped()
+        watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, self._sources)
         watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained

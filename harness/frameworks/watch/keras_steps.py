@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_gradients, tensors
+from harness.frameworks.watch import keras_divergence, keras_gradients, tensors, written
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
@@ -285,7 +285,7 @@ class Steps:
     def _call(self, model: Any, loss: Any, activation: str | None, parts: dict[str, Any], number: int) -> LossCall:
         call: LossCall = self._watch.compiles.loss(model, loss, number)
         call.inputs, call.target = (tensors.facts(numpy_of(parts.get(name))) for name in ("pred", "true"))
-        call.softmaxed_in_model = None if activation is None else activation in ("softmax", "sigmoid")
+        call.activation, call.softmaxed_in_model = activation, None if activation is None else activation in ("softmax", "sigmoid")
         value = numpy_of(parts.get("value"))
         call.value = float(np.mean(value)) if value is not None and np.size(value) else None
         return call
@@ -320,6 +320,8 @@ class Steps:
             return
         model.output = calls[-1].inputs
         shape = model.output.shape if model.output is not None else ()
+        for name in {call.activation for call in calls if call.activation} if len(calls) > 1 else ():
+            self._watch.session.noted(f"activation {name}", written.spelt(name, self._watch.session.script))
         if shape and len(calls) == 1:
             model.final_units = int(shape[-1]) if len(shape) > 1 else 1
         seen.task, seen.classes = task_of(calls[-1], model)

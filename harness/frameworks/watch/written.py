@@ -61,6 +61,12 @@ def built(kind: str, script: Path, sites: Sites) -> Place | None:
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
+def spelt(text: str, script: Path) -> Place | None:
+    """The only line on which a script writes this text by itself, as one does the name of an activation."""
+    lines = {node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Constant) and node.value == text}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
 def reshaped(script: Path) -> Place | None:
     """Where a script gives an array a shape of four sizes or a row one of three (`view`, `reshape`), if it does so once."""
     tree = parsed.tree(str(script))
