@@ -4,7 +4,7 @@ learning_rate = 5e-5
 batch_size = 16
 num_labels = 3
 steps = 40
-checkpoint = "assets/distilbert-mini"
+checkpoint = "assets/distilbert-micro"
 dataset = "assets/nli"
 device = "cpu"
 
