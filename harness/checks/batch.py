@@ -6,12 +6,11 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading, sourcing
+from harness.checks import masks, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import BatchFacts
 from harness.checks.model_facts import UnmaskedFacts
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import PaddingFacts
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import ExceptionFacts
 
@@ -127,7 +126,6 @@ _MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Blo
 
 
 # What is left of the distance between rows where padding has drowned it.
-_DROWNED = 0.05
 _COVERED = 3
 _FILLED = 0.3  # of the ids
 
@@ -145,12 +143,9 @@ class AttentionMask(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from batches: padding tokens, no (or an all-ones) mask, and a model that takes one."""
-        found = self._lost(seen)
+        found = self._lost(seen) or masks.read_last(seen)
         if found is not None:
             return found
-        padding = seen.probes.padding
-        if padding is not None and padding.spread < _DROWNED * padding.spread_in_front and not reading.script_learns(seen):
-            return self._drowned(seen, padding)
         known = [batch for batch in seen.batches if batch.has_padding is not None]
         if not known and self._reads_filler(seen):
             return self._finding(seen, seen.batches, len(seen.batches), dropped=True)
@@ -233,22 +228,6 @@ class AttentionMask(Check):
             remedy="Pass all that the tokenizer gave: `model.generate(**encoded, max_new_tokens=...)`.", site=found.site,
             evidence=[f"{found.padded} batches of prompts, in one of them {found.share:.0%} of the ids are padding",
                       "the padding's id ends a text as well, or is not known to the model, so that no mask can be made from the ids"])
-
-    @staticmethod
-    def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
-        """Rows whose padding a recurrent layer reads last."""
-        remedy = ("Pack the rows, `pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)`, or read each row's output at "
-                  "its last real token; and pad to the longest row of a batch, not to a fixed length.")
-        if seen.framework in reading.KERAS:
-            remedy = ("Let the layer skip it, `Embedding(..., mask_zero=True)` where the padding id is 0, or pad in front: "
-                      "`pad_sequences(rows, padding=\"pre\")`.")
-        return Finding(
-            message=f"A recurrent layer reads the padding as text: rows of at most {padding.longest} tokens are filled up to "
-                    f"{padding.width}, and after all that filler every row ends in the same state.",
-            remedy=remedy,
-            site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
-            evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
-                      f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
 
     @staticmethod
     def _finding(seen: Observation, batches: list[BatchFacts], padded: int, *, dropped: bool) -> Finding:

@@ -40,7 +40,7 @@ class RowFacts(Facts):
 class PaddingFacts(Facts):
     """Rows of ids with padding at their end, given to a recurrent layer: `share` of padding in a batch that is `width` long, its `longest`
     row without it; `spread`: standard deviation between the rows' outputs, `spread_in_front`: the same where the padding is brought to the
-    front of each row.
+    front of each row. `ends`: a layer, `name: Kind`, behind which a mask of the padding is gone before it gets there, made at `site`.
     """
 
     share: float
@@ -48,6 +48,7 @@ class PaddingFacts(Facts):
     width: int
     spread: float
     spread_in_front: float
+    ends: str = ""
     site: Site | None = None
 
 

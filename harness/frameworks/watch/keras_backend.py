@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, ShiftFacts, SumFacts
-from harness.frameworks.watch import keras_gradients, keras_model, keras_sums, neighbours, scales, shifts, sums
+from harness.frameworks.watch import keras_gradients, keras_masks, keras_model, keras_sums, neighbours, scales, shifts, sums
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_of, moved_on, taken, with_inputs
@@ -238,6 +238,10 @@ class KerasBackend(Backend[Step]):
         if len(distances) == 2 and distances[0] is not None and distances[1] is not None:
             facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
                                          spread_in_front=distances[1])
+
+    def unmasked(self, step: Step) -> Any:
+        """The layer at which the mask of a batch ends before a recurrent one, in training mode; None where there is none."""
+        return keras_masks.lost(self._keras, lambda: self._predictions(step.data, evaluating=False), _recurrent)
 
     def _shift(self, step: Step) -> ShiftFacts | None:
         """Where the targets of a language model stand beside its inputs, and whether it looks ahead."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.frameworks.watch import neighbours
+from harness.frameworks.watch import neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_replay import Replay
@@ -62,6 +62,8 @@ class Probes(Rounds[Step]):
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
+        if self.facts.padding is not None:
+            session.safely("a mask", self._mask_ends, backend, steps[0])
         shift = self.facts.shift
         if shift is not None and shift.causal is False:
             shift.site = session.safely("tokens ahead", backend.ahead, steps[0], inside)
@@ -75,6 +77,12 @@ class Probes(Rounds[Step]):
         if self.facts.unreached_matter:
             place = session.safely("a cut", backend.cut, steps[0], unreached, session.sites.place)
             session.site("cut", site(place)) if place is not None else None
+
+    def _mask_ends(self, backend: KerasBackend, step: Step) -> None:
+        facts, layer = self.facts.padding, backend.unmasked(step)
+        if layer is not None and facts is not None:
+            facts.ends = f"{layer.name}: {type(layer).__name__}"
+            facts.site = site(written.constructor(type(layer), self._watch.session.sites) or self._watch.compiles.place_of(layer))
 
     def refusal(self) -> str | None:
         """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""

@@ -37,6 +37,17 @@ def column(code: Any, names: Iterable[str], sites: Sites, *, first: bool = False
     return (code.co_filename, min(lines) if first else max(lines), code.co_name) if lines else None
 
 
+def constructor(owner: type, sites: Sites) -> Place | None:
+    """Where a class of the script's own calls what it inherits to construct itself, or else where it begins."""
+    code = getattr(vars(owner).get("__init__"), "__code__", None)
+    if code is None or not sites.is_own(code.co_filename):
+        return None
+    lines = [node.lineno for made in ast.walk(parsed.tree(code.co_filename)) if isinstance(made, ast.FunctionDef)
+             and _begins(made) == code.co_firstlineno for node in ast.walk(made)
+             if isinstance(node, ast.Call) and _name(node.func) == "__init__"]
+    return code.co_filename, min(lines, default=code.co_firstlineno), owner.__name__
+
+
 def returns(code: Any, sites: Sites) -> Place | None:
     """The first line on which a function of the script's own returns something."""
     tree = parsed.tree(code.co_filename) if sites.is_own(code.co_filename) else None

@@ -1,0 +1,46 @@
+"""Padding that a recurrent layer reads last: without a mask from the start, or with one that ends on the way."""
+
+from __future__ import annotations
+
+from harness.checks import reading
+from harness.checks.base import Finding
+from harness.checks.observation import Observation
+from harness.checks.probe_facts import PaddingFacts
+
+_DROWNED = 0.05
+_FILLED = 0.3  # of the ids
+
+
+def read_last(seen: Observation) -> Finding | None:
+    """Judges from where the mask ends, and from what rows come to with their padding in front; only where the script does not learn."""
+    padding = seen.probes.padding
+    if padding is None or reading.script_learns(seen):
+        return None
+    if padding.ends and padding.share > _FILLED:
+        return _ended(padding)
+    return _drowned(seen, padding) if padding.spread < _DROWNED * padding.spread_in_front else None
+
+
+def _ended(padding: PaddingFacts) -> Finding:
+    return Finding(
+        message=f"The mask of the padding ends at {padding.ends}: the recurrent layer behind it gets none, and reads rows of at most "
+                f"{padding.longest} tokens together with the padding up to {padding.width}.",
+        remedy="Let the layer hand the mask on: `self.supports_masking = True` in its `__init__` where it keeps rows and tokens as they "
+               "are, or a `compute_mask(self, inputs, mask=None)` that returns it.",
+        site=padding.site,
+        evidence=[f"{padding.share:.0%} of the ids in a batch are padding, and the recurrent layer reads them last"])
+
+
+def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
+    remedy = ("Pack the rows, `pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)`, or read each row's output at "
+              "its last real token; and pad to the longest row of a batch, not to a fixed length.")
+    if seen.framework in reading.KERAS:
+        remedy = ("Let the layer skip it, `Embedding(..., mask_zero=True)` where the padding id is 0, or pad in front: "
+                  "`pad_sequences(rows, padding=\"pre\")`.")
+    return Finding(
+        message=f"A recurrent layer reads the padding as text: rows of at most {padding.longest} tokens are filled up to "
+                f"{padding.width}, and after all that filler every row ends in the same state.",
+        remedy=remedy,
+        site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
+        evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
+                  f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
