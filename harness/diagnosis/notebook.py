@@ -32,7 +32,7 @@ class Cells:
     def placed(self, result: Result, script: Path, shown: str) -> Result:
         """A result whose place is in the notebook `shown`, where it was in its `script`."""
         finding = result.finding
-        if finding is None or finding.site is None:
+        if finding is None or finding.site is None or finding.site.file != str(script):
             return result
         return msgspec.structs.replace(result, finding=msgspec.structs.replace(finding, site=self.site(finding.site, script, shown)))
 
