@@ -139,10 +139,10 @@ class KerasWatcher:
                                           site=self.session.sites.here())
 
     def _another(self, model: Any, steps: int) -> None:
+        """A `fit` (no `steps`), or one step by itself: it may be another training."""
         optimizer = getattr(model, "optimizer", None)
         if optimizer is not None:
-            self.session.trainings.stepped(optimizer, lambda: (type(model), [tuple(weight.shape) for weight in model.trainable_variables]),
-                                           whole=not steps)
+            self.session.trainings.stepped(optimizer, lambda: _kind(model), whole=not steps)
 
     def begins(self, model: Any) -> None:
         """A model is about to be trained."""
@@ -246,3 +246,8 @@ class KerasWatcher:
                            ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
+
+
+def _kind(model: Any) -> tuple[type, list[tuple[int, ...]]]:
+    """What a training trains: a class of model, and the shapes of its weights, where its first step need not build them."""
+    return type(model), [tuple(weight.shape) for weight in (model.trainable_variables if model.built else [])]
