@@ -92,8 +92,6 @@ class Evaluations:
     def tested(self, seen: dict[str, Any], training: Site | None) -> None:
         """A test step is over: count what it predicted. `training`: where it tells its model that it trains."""
         watch = self._watch
-        if watch.seen.further is not None:
-            return  # it is of a training that is not watched
         self._seen.forwards += 1
         if training is not None and watch.seen.model is not None and watch.seen.model.stochastic:
             self._seen.in_training_mode += 1
@@ -102,7 +100,7 @@ class Evaluations:
             from harness.frameworks.watch.keras_data import columns_of
 
             watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
-        if len(seen["losses"]) != 1:
+        if len(seen["losses"]) != 1 or watch.seen.further is not None:  # else its answers are of a training that is not watched
             return
         self._scored(seen["losses"][0].get("pred"))
         labels, found = self._classes(seen["losses"][0])

@@ -104,11 +104,8 @@ class Evaluations:
         watch = self._watch
         if not watch.steps.backwards and not watch.evaluating and call.grad:
             return  # before any training it may be a trial
-        if watch.seen.further is not None:
-            self._evaluated_after_training = bool(watch.seen.steps)
-            return  # it is of a training that is not watched
         held_out = bool(watch.evaluating or self._held_out(call))
-        if held_out:
+        if held_out and watch.seen.further is None:  # else its answers are of a training that is not watched
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
@@ -143,7 +140,7 @@ class Evaluations:
         return alone and _inputs(call) not in self._trained
 
     def _count(self, call: RootCall) -> None:
-        predicted = self.classes_of(call)
+        predicted = self.classes_of(call) if self._watch.seen.further is None else None
         if predicted is None:
             return
         self._predicted.update(predicted)
