@@ -68,7 +68,7 @@ def diagnose(subject: Subject, options: Options,
         try:
             later, seen = _once(subject, replace(options, timeout_s=left), on_output, pool, further)
         except HarnessError:
-            doubt += f"it did not begin within {min(left, _UNWATCHED_S):.0f} s when the script was run again"
+            doubt += f"run again, the script did not come to it (it has {min(left, _UNWATCHED_S):.0f} s for that)"
             break
         spent = spent[0] + later.seconds, spent[1] + later.imports_s
         if later.verdict == "found":

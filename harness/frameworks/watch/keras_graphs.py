@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _TRACES = 60
 _EVERY_S = 0.3
-_CODE = Any
 
 
 class Graphs:
@@ -45,7 +44,7 @@ class Graphs:
             models.append(model)
 
     @contextmanager
-    def called(self, function: Any, code: _CODE, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
+    def called(self, function: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
         """A call of a function: what runs inside belongs to it."""
         session = self._watch.session
         session.safely("a function's traces", self._traces, function, code, args, kwargs)
@@ -58,7 +57,7 @@ class Graphs:
             self._running.pop()
         session.safely("a function's graph", self._graph, function, code, args, kwargs, models)
 
-    def _graph(self, function: Any, code: _CODE, args: tuple[Any, ...], kwargs: dict[str, Any], models: list[Any]) -> None:
+    def _graph(self, function: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any], models: list[Any]) -> None:
         """A call that TensorFlow would take for one that it has a graph of does what the first did, with the model of that time."""
         seen = self._watch.seen
         if not models or seen.stale is not None or len(self._kept) > _TRACES:
@@ -69,14 +68,14 @@ class Graphs:
             place = self._watch.compiles.place_of(models[0])
             seen.stale = StaleFacts(function=code.co_name, model=site(place), site=site(self._made(code)))
 
-    def _made(self, code: _CODE) -> Place:
+    def _made(self, code: Any) -> Place:
         """Where the function is compiled: its decorator, or the script's only call of `tf.function`."""
         own = (code.co_filename, code.co_firstlineno, code.co_name)
         if linecache.getline(code.co_filename, code.co_firstlineno).lstrip().startswith("@"):
             return own
         return written.built("function", self._watch.session.script, self._watch.session.sites) or own
 
-    def _traces(self, function: Any, code: _CODE, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _traces(self, function: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """TensorFlow would make a new graph of a function for each number of Python that it is given, and keep it."""
         numbers = tuple(part for part in (*args, *kwargs.values()) if isinstance(part, int | float) and not isinstance(part, bool))
         calls, seen = self._numbers.get(id(function), (0, set()))

@@ -179,9 +179,11 @@ class Text:
             self._follow(inner, scope, line, path, deep + 1)
         elif isinstance(value, ast.ListComp | ast.GeneratorExp):
             self._comprehension(value, scope, line, path, deep)
-        elif isinstance(value, ast.DictComp) and path and _name(getattr(value.generators[0].iter, "func", None)) == "items":
-            self._note(value, scope, "made")  # each part of what another one holds
-            self._follow(value.generators[0].iter.func.value, scope, line, path, deep + 1)  # type: ignore[attr-defined]
+        elif isinstance(value, ast.DictComp):
+            self._note(value, scope, "made")
+            method = getattr(value.generators[0].iter, "func", None)
+            if path and isinstance(method, ast.Attribute) and method.attr == "items":  # each part of what another one holds
+                self._follow(method.value, scope, line, path, deep + 1)
         elif not isinstance(value, ast.Starred):
             self._note(value, scope, "made")
 
