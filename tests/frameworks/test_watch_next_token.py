@@ -310,3 +310,13 @@ def test_a_decoder_that_is_given_what_it_is_asked_for(tmp_path: Path, given: str
         finding = next(result.finding for result in walk(seen) if result.finding)
         assert finding.site is not None
         assert "decoder_input_ids" in finding.site.source
+
+
+def test_as_many_rows_as_tokens(tmp_path: Path) -> None:
+    called, compared = SHIFTED
+    loop = LOOP.replace("32", "16").replace("CALLED", called).replace("COMPARED", compared)
+    seen = watch(tmp_path, HEAD + TRANSFORMER.replace(*UNMASKED) + loop, seconds=60)
+    assert found(seen)[:1] == ["L211"], seen.probes.shift
+    finding = next(result.finding for result in walk(seen) if result.finding is not None)
+    assert finding.site is not None
+    assert "self.encode(h" in finding.site.source

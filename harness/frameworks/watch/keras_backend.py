@@ -259,26 +259,35 @@ class KerasBackend(Backend[Step]):
         return shifts.measure(given, true.astype(np.int64), outputs, (-100,), lambda rows, length: self._by_token(step, rows, length))
 
     def _by_token(self, step: Step, rows: int, length: int) -> bool:
-        """Whether no layer makes one vector of a whole row of so many tokens, and no recurrent layer reads in one direction only."""
+        """Whether no layer makes one vector of a whole row of so many tokens, and no recurrent layer reads in one direction only. What does
+        not change with exchanged tokens, a table of positions say, is made of no row."""
         layers = list(self._model._flatten_layers())
         both = [layer for layer in layers if type(layer).__name__ == "Bidirectional"]
         inner = {id(part) for layer in both for part in (layer.forward_layer, layer.backward_layer)}
         if any(_recurrent(layer) and id(layer) not in inner for layer in layers if not any(layer is outer for outer in both)):
             return False
-        whole: list[Any] = []
+        made: list[Any] = []
 
         def look(original: Any) -> Any:
             def wrapped(layer: Any, *args: Any, **kwargs: Any) -> Any:
                 output = original(layer, *args, **kwargs)
                 if id(layer) not in inner and shifts.of_a_row(tuple(getattr(output, "shape", ())), rows, length):
-                    whole.append(layer)
+                    made.append(numpy_of(output))
                 return output
 
             return wrapped
 
-        with patched(self._keras.layers.Layer, "__call__", look):
-            self._try(step.data)
-        return not whole
+        def run(data: Any) -> list[Any]:
+            made.clear()
+            with patched(self._keras.layers.Layer, "__call__", look):
+                self._try(data)
+            return list(made)
+
+        plain, exchange = run(step.data), self._exchange
+        if not plain or exchange is None:
+            return not plain
+        changed = run(with_inputs(step.data, lambda part: exchanged(part, exchange)))
+        return len(plain) == len(changed) and all(map(np.array_equal, plain, changed))
 
     def _predictions(self, data: Any, *, evaluating: bool = True) -> Any:
         """What the losses of a batch were given as predictions, `float[rows, ...]`."""

@@ -80,9 +80,9 @@ def of_a_row(shape: Sequence[int | None], rows: int, length: int) -> bool:
 
 def ahead(before: Array, after: Array, exchange: Exchange) -> bool:
     """Whether what a model made of ids differs in front of the first one that was exchanged, given that one of its axes alone is as long
-    as the sequences: scores of each token against each other know them all."""
-    length = exchange[0].shape[1]
-    axes = [axis for axis, size in enumerate(before.shape) if size == length]
+    as the sequences: scores of each token against each other know them all. Where there are as many rows as tokens, rows come first."""
+    rows, length = exchange[0].shape
+    axes = [axis for axis, size in enumerate(before.shape) if size == length and (axis or rows != length)]
     if before.shape != after.shape or len(axes) != 1:
         return False
     first = int(np.flatnonzero((exchange[0] != exchange[1]).any(0))[0])

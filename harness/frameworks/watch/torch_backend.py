@@ -243,7 +243,8 @@ class TorchBackend(Backend[Step]):
                 return self._arrays(replay, None if exchange is None else self._changing(exchange))
 
             found = shifts.measure(given, target, outputs, (ignored, -100),
-                                   lambda rows, length: torch_rows.by_token(self._torch, replay, rows, length))
+                                   lambda rows, length: torch_rows.by_token(self._torch, replay, rows, length,
+                                                                            self._changing(exchanged[-1]) if exchanged else None))
             if found is not None and found.causal is False:
                 places = (torch_rows.ahead(self._torch, replay, sites, self._changing(one), one, built)
                           for one in exchanged)

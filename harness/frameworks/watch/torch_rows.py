@@ -145,29 +145,36 @@ def _calls(torch: Any, replay: Replay, sites: Sites, change: Any) -> list[_Seen]
     return found
 
 
-def by_token(torch: Any, replay: Replay, rows: int, length: int) -> bool:
+def by_token(torch: Any, replay: Replay, rows: int, length: int, change: Callable[[Any], Any] | None) -> bool:
     """Whether no module makes one vector of a whole row of so many tokens, no recurrent layer reads in one direction only, and no decoder
-    is given the targets one place on by the model itself."""
+    is given the targets one place on by the model itself. `change`: exchanges tokens; what does not change with them, a table of
+    positions say, is made of no row."""
     modules = [inner for module in replay.modules for inner in module.modules()]
     recurrent = [inner for inner in modules if isinstance(inner, torch.nn.RNNBase | torch.nn.RNNCellBase)]
     if not all(getattr(inner, "bidirectional", False) for inner in recurrent) or any(
             getattr(getattr(inner, "config", None), "is_encoder_decoder", False) for inner in modules):
         return False
-    whole: list[Any] = []
+    made: list[Any] = []
 
     def look(_module: Any, _args: Any, output: Any) -> None:
         parts = output if isinstance(output, tuple) else (output,)
-        whole.extend(part for part in parts if torch.is_tensor(part) and part.is_floating_point()
-                     and shifts.of_a_row(part.shape, rows, length))
+        made.extend(part.detach() for part in parts if torch.is_tensor(part) and part.is_floating_point()
+                    and shifts.of_a_row(part.shape, rows, length))
+
+    def run(given: Callable[[Any], Any] | None) -> list[Any]:
+        made.clear()
+        replay.run(given)
+        return list(made)
 
     hooks = [inner.register_forward_hook(look) for inner in modules
              if not any(True for _ in inner.children()) and not any(inner is layer for layer in recurrent)]
     try:
-        replay.run()
+        plain = run(None)
+        changed = run(change) if plain and change is not None else []
     finally:
         for hook in hooks:
             hook.remove()
-    return not whole
+    return not plain or (len(plain) == len(changed) and all(map(torch.equal, plain, changed)))
 
 
 def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> PaddingFacts | None:
