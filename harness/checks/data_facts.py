@@ -16,6 +16,16 @@ class LayoutFacts(Facts):
     rougher: float
 
 
+class LengthFacts(Facts):
+    """Two parts of a batch that are padded at their rows' ends, or the lengths of such a part, and have the same lengths: of `rows` rows so
+    many are of another length in one than in the other (`apart`). `example`: lengths of the first rows, in each."""
+
+    parts: tuple[str, str]
+    rows: int
+    apart: int
+    example: tuple[list[int], list[int]]
+
+
 class BatchFacts(Facts):
     """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
 
@@ -24,7 +34,7 @@ class BatchFacts(Facts):
     if it fills rows up at their ends only. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
     labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
     text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
-    `layout`: of images or series that do not lie as their axes say.
+    `layout`: of images or series that do not lie as their axes say. `lengths`: of parts whose rows are filled up to one length.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -42,6 +52,7 @@ class BatchFacts(Facts):
     ends: int = 0
     ends_left_out: int = 0
     layout: LayoutFacts | None = None
+    lengths: LengthFacts | None = None
 
 
 class ApartFacts(Facts):

@@ -6,7 +6,7 @@ import math
 
 from harness.checks import reading, sourcing
 from harness.checks.base import Finding
-from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts
 from harness.checks.observation import Observation
 
 _ASTRAY = 0.2
@@ -23,6 +23,9 @@ def finding(seen: Observation) -> Finding | None:
         return _apart(seen.apart)
     if seen.collation is not None and seen.collation.astray > _ASTRAY * seen.collation.rows:
         return _collated(seen, seen.collation)
+    ragged = [batch.lengths for batch in seen.batches if batch.lengths is not None]
+    if sum(facts.apart for facts in ragged) > _ASTRAY * sum(facts.rows for facts in ragged):
+        return _of_other_lengths(seen, ragged)
     if seen.augmentation is not None and seen.augmentation.apart > max(_LEAST_DRAWS, _ASTRAY * seen.augmentation.compared):
         return _drawn_apart(seen, seen.augmentation)
     if seen.mixed is not None and not reading.script_learns(seen):
@@ -94,6 +97,23 @@ def _drawn_apart(seen: Observation, drawn: AugmentationFacts) -> Finding:
         remedy="Draw once and apply it to both: `if random.random() < 0.5: image, mask = image.flip(-1), mask.flip(-1)`; for a crop, one "
                "`top, left` for both.",
         site=reading.place(seen, "getitem.drawn", "getitem", "loader"), evidence=evidence)
+
+
+def _of_other_lengths(seen: Observation, ragged: list[LengthFacts]) -> Finding:
+    """Two parts of a batch that have their lengths in two orders."""
+    rows, apart = sum(facts.rows for facts in ragged), sum(facts.apart for facts in ragged)
+    first = next(facts for facts in ragged if facts.apart)
+    names = [f"`{name}`" if not name.isdigit() else f"part {int(name) + 1}" for name in first.parts]
+    return Finding(
+        message=f"The rows of a batch and what belongs to them come in two orders: {names[0]} and {names[1]} have the same lengths, but "
+                f"{100 * apart / rows:.0f} % of the rows are of another length in one than in the other.",
+        remedy="Whatever reorders one part has to reorder all of them: `order = lengths.argsort(descending=True)`, then `tokens[order]`, "
+               "`labels[order]` and `lengths[order]` alike. `pack_padded_sequence(..., enforce_sorted=False)` needs no order at all.",
+        site=sourcing.apart(seen) or reading.place(seen, "collator", "getitem", "loader", "fit"),
+        evidence=[f"rows compared: {rows}; of another length: {apart}",
+                  "lengths of the first rows: " + "; ".join(f"{name} {', '.join(map(str, lengths))}"
+                                                             for name, lengths in zip(names, first.example, strict=True)),
+                  *sourcing.orders(seen)])
 
 
 def _collated(seen: Observation, collation: CollationFacts) -> Finding:

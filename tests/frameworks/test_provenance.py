@@ -232,6 +232,30 @@ def test_labels_through_the_rows_that_a_dataset_makes(tmp_path: Path) -> None:
     assert not [step for step in found["inputs"] if step.kind == "reordered"]
 
 
+COLLATED = """
+import torch
+class Collate:
+    def __call__(self, rows):
+        ids = [torch.tensor(encode(words)) for words, _ in rows]
+        ids = pad([ids[k] for k in torch.randperm(len(rows))])
+        return ids, torch.tensor([mark for _, mark in rows])
+rows = list(zip(texts, read_marks()))
+collate = Collate()
+for ids, marks in DataLoader(rows, batch_size=8, collate_fn=collate):
+    scores = model(ids)
+    loss = F.cross_entropy(scores.transpose(1, 2), marks)
+"""
+
+
+def test_through_a_collator(tmp_path: Path) -> None:
+    found = chains(tmp_path, COLLATED, "loss", "cross_entropy(")
+    place = sourcing.apart(Observation(sources=found))
+    assert place is not None
+    assert place.source == "ids = pad([ids[k] for k in torch.randperm(len(rows))])"
+    assert told(found["labels"])[0] == ("converted", "return ids, torch.tensor([mark for _, mark in rows])")
+    assert "rows = list(zip(texts, read_marks()))" in [source for _, source in told(found["labels"])]
+
+
 def test_what_compiles_a_model_tells_nothing_of_its_data(tmp_path: Path) -> None:
     assert chains(tmp_path, 'model.compile("adam", "mse")\n', "loss", "compile(") == {}
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.checks import pairing
+from harness.frameworks.watch import lengths
 from tests.frameworks.watching import watch
 
 pytest.importorskip("torch")
@@ -94,3 +96,58 @@ def test_lengths_behind_the_labels_are_no_labels(tmp_path: Path, labels: str, *,
     assert seen.collation is not None
     assert (seen.collation.astray > 0) is fault
     assert (pairing.finding(seen) is not None) is fault
+
+
+TAGGED = """
+import random
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+torch.manual_seed(0)
+rng = random.Random(0)
+rows = []
+for _ in range(160):
+    words = [rng.randrange(1, 40) for _ in range(rng.randint(2, 12))]
+    rows.append((["w%d" % word for word in words], [word % 3 for word in words]))
+def collate(rows):
+    ids = pad_sequence([torch.tensor([int(word[1:]) for word in words]) for words, _ in rows], batch_first=True)
+    tags = pad_sequence([torch.tensor(marks) for _, marks in rows], batch_first=True, padding_value=-100)
+    lengths = torch.tensor([len(words) for words, _ in rows])
+    order = lengths.argsort(descending=True)
+    RETURN
+model = nn.Sequential(nn.Embedding(40, 16, padding_idx=0), nn.Linear(16, 3))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(2):
+    for ids, lengths, tags in DataLoader(rows, batch_size=16, shuffle=True, collate_fn=collate):
+        scores = model(ids)
+        loss = F.cross_entropy(scores.transpose(1, 2), tags)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("returned", "apart", "source"), [
+    ("ids = ids[order]\n    return ids, lengths[order], tags", True, "ids = ids[order]"),
+    ("return ids, lengths[order], tags", True, ""),
+    ("return ids[order], lengths[order], tags[order]", False, ""), ("return ids, lengths, tags", False, "")],
+    ids=["words and lengths sorted, tags not", "lengths sorted, rows not", "all sorted", "nothing sorted"])
+def test_parts_of_a_batch_that_have_their_lengths_in_two_orders(tmp_path: Path, returned: str, source: str, *, apart: bool) -> None:
+    seen = watch(tmp_path, TAGGED.replace("RETURN", returned), probe_seconds=0.0)
+    assert all(batch.lengths is not None for batch in seen.batches)
+    finding = pairing.finding(seen)
+    assert (finding is not None) is apart
+    if finding is not None:
+        assert "two orders" in finding.message
+        assert finding.site is not None
+        assert source in finding.site.source
+
+
+def test_lengths_that_say_nothing() -> None:
+    rows = np.random.default_rng(0).integers(1, 9, (16, 8))
+    padded = rows * (np.arange(8) < np.arange(16)[:, None] % 6 + 3)
+    assert lengths.measure({"ids": rows, "labels": rows[::-1] % 3}) is None  # nothing is padded
+    assert lengths.measure({"ids": padded, "labels": np.arange(16) % 3}) is None
+    other = lengths.measure({"source": padded, "target": padded[:, ::-1]})  # filled in front: lengths that are no lengths
+    assert other is None or not other.apart
+    assert lengths.measure({"ids": padded[:4], "labels": padded[3::-1]}) is None  # too few rows

@@ -80,7 +80,8 @@ class Text:
         """What a model is given: `x` of `model(x)`, where a value is that or something of it."""
         for _ in range(_DEEP):
             method = value.func if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
-            if method is not None and (isinstance(method.value, ast.Call | ast.Subscript) or method.attr in _METHODS | _MOVES):
+            numbers = isinstance(value, ast.Call) and all(isinstance(part, ast.Constant | ast.UnaryOp) for part in value.args)
+            if method is not None and (numbers or isinstance(method.value, ast.Call | ast.Subscript) or method.attr in _METHODS | _MOVES):
                 value = method.value
             elif isinstance(value, ast.Call) and value.args:
                 return value.args[0]
@@ -271,6 +272,8 @@ class Text:
             self._note(value, scope, "made")
 
     def _call(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
+        if _name(value.func) == "DataLoader" and path[:1] == ("item",) and self._collated(value, scope, path[1:], deep):
+            return
         onward = self._onward(value, path)
         if onward is None:
             self._made(value, scope, line, path, deep)
@@ -314,6 +317,31 @@ class Text:
             return first, parts[name], ""
         kind = "converted" if name in _CONVERTS else "reordered" if name in _REORDERS else ""
         return (first, rest, kind) if kind else None
+
+    def _collated(self, loader: ast.Call, scope: Scope, path: Path, deep: int) -> bool:
+        """A part of what a collator of the script's own makes of rows; whether it was followed beyond that function."""
+        function = self._collator(loader, scope)
+        rows = next((word.value for word in loader.keywords if word.arg == "dataset"), next(iter(loader.args), None))
+        made = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None] if function else []
+        if function is None or rows is None or not made:
+            return False
+        called = ast.copy_location(ast.Call(ast.Name(function.name), [rows], []), loader)
+        self._entered[id(function)], self._scope_of[id(called)] = called, scope
+        known = len(self._steps)
+        self._follow(made[-1], function, made[-1].lineno + 1, path, deep + 1)
+        return any(step.function != function.name for step in self._steps[known:])
+
+    def _collator(self, loader: ast.Call, scope: Scope) -> ast.FunctionDef | None:
+        """The function of the script's own that a loader collates with: itself, or the method of an object that is called as one."""
+        made = next((word.value for word in loader.keywords if word.arg == "collate_fn"), None)
+        if isinstance(made, ast.Call) and _name(made.func) == "partial" and made.args:
+            made = made.args[0]
+        if isinstance(made, ast.Name | ast.Attribute) and _name(made) in self._functions:
+            return self._functions[_name(made)]
+        bound = self._binding(made.id, scope, loader.lineno) if isinstance(made, ast.Name) else None
+        made = bound.value if bound is not None and not bound.path else made
+        own = self._classes.get(_name(made.func)) if isinstance(made, ast.Call) else None
+        return next((part for part in own.body if isinstance(part, ast.FunctionDef) and part.name == "__call__"), None) if own else None
 
     def _made(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
         """A call that makes something new: a function of the script's own is gone into, and a dataset's way to make a row."""
