@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
@@ -40,6 +40,16 @@ class LossCall(Facts):
     def takes_class_ids(self) -> bool:
         """Whether its target is one class id a row, and not a distribution, a number or whatever a model's own loss takes."""
         return self.name in {"cross_entropy", "nll", "sparse_categorical"}
+
+
+class WeightFacts(Facts):
+    """What a loss multiplies its classes by (`class`), or the positives of each of its outputs (`positive`), and how often each of them came
+    among `rows` targets."""
+
+    kind: Literal["class", "positive"]
+    weights: list[float]
+    counts: list[int] = []
+    rows: int = 0
 
 
 class DivergenceFacts(Facts):

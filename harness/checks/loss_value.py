@@ -57,6 +57,8 @@ class InitialLoss(Check):
         classes = reading.class_units(seen, call)
         if not fresh or classes is None or classes < 2 or model is None:
             raise NotJudged("the head may have been trained before, so its loss may be anything")
+        if model.pretrained and "weights_drawn" not in seen.sites:
+            raise NotJudged("a fresh head starts as wide as the trained features that it is given")
         if any(t.maximum is not None and t.minimum is not None and max(t.maximum, -t.minimum) > 20 and t.integral is not True
                for batch in seen.batches for t in batch.columns.values()):
             raise NotJudged("inputs of a large scale explain a large initial loss")

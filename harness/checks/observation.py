@@ -14,7 +14,7 @@ import msgspec
 from harness.catalog.schema import Stage
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts, OverwrittenFacts, SourceFacts
 from harness.checks.evaluation_facts import EvaluationFacts
-from harness.checks.loss_facts import DivergenceFacts, LossCall
+from harness.checks.loss_facts import DivergenceFacts, LossCall, WeightFacts
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -85,6 +85,7 @@ class Observation(Facts):
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []
     later_calls: list[LossCall] = []
+    weights: WeightFacts | None = None
     broadcasts: list[LossCall] = []
     loss_terms: list[dict[str, Any]] = []
     steps: list[StepFacts] = []

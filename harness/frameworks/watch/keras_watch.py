@@ -25,6 +25,7 @@ from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.weighing import Weighing
 
 if TYPE_CHECKING:
     from harness.catalog.schema import Stage
@@ -41,7 +42,7 @@ class KerasWatcher:
         self.keras: Any = None
         self.weighted = False
         self.planned: tuple[int, float | None] | None = None
-        self.terms = Terms(self)
+        self.terms, self._weighing = Terms(self), Weighing(session)
         self.patience, self.relations = Patience(session), Relations()
         session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self._settled = False
@@ -109,6 +110,7 @@ class KerasWatcher:
         self.begins(model)
         self.session.site("fit")
         self.weighted = given.get("class_weight") is not None
+        self.session.safely("the weights of classes", self._weighing.fitted, given.get("class_weight"))
         self.data.begins(given)
         if not self.seen.steps and not written.repeated(self.session.sites.place()):
             self.session.safely("the schedule", self._plan, model, given)

@@ -45,4 +45,5 @@ def _lengths(rows: Array) -> Array | None:
         return None
     ends, counts = np.unique(rows[:, -1], return_counts=True)
     filled = np.logical_and.accumulate(rows[:, ::-1] == ends[counts.argmax()], axis=1)
-    return np.asarray(rows.shape[1] - filled.sum(1))
+    lengths: Array = rows.shape[1] - filled.sum(1)
+    return lengths

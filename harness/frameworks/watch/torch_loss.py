@@ -11,6 +11,7 @@ from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import ModelFacts
 from harness.frameworks.watch import tensors, torch_graph
 from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.weighing import Weighing
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -58,6 +59,7 @@ class Losses:
         self._recorded = 0
         self._known: dict[Place, int] = {}
         self.unscaled: dict[int, tuple[Any, Any]] = {}
+        self._weighing = Weighing(watch.session)
 
     def attach(self) -> None:
         functional = self._watch.torch.nn.functional
@@ -123,6 +125,8 @@ class Losses:
         if inputs is not None and tensors.is_tensor(inputs) and full:
             under = torch_graph.activation_under(inputs)
             facts.softmaxed_in_model = None if inputs.grad_fn is None else under in ("softmax", "sigmoid")
+        if facts.weighted:
+            watch.session.safely("the weights of classes", self._weighing.called, facts.name, given, target, facts.ignore_index)
         record = LossRecord(facts, original, given, inputs, target, None, None, place)
         if facts.site is not None:
             watch.seen.sites.setdefault("loss", facts.site)
