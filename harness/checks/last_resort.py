@@ -25,11 +25,6 @@ _INDEPENDENT = {"NameError", "ImportError", "ModuleNotFoundError", "UnboundLocal
 # What it says, and what to do: plain mistakes that need no more evidence than their message.
 _HINTS: tuple[tuple[str, str], ...] = (
     (r"grad can be implicitly created only for scalar outputs", "Reduce the loss to one number before: `loss.mean().backward()`."),
-    (r"a leaf Variable that requires grad is being used in an in-place", ("Change weights inside `with torch.no_grad():`, or let the "
-                                                                         "optimizer do it.")),
-    (r"modified by an inplace operation", ("Write `x = x + y` in place of `x += y` on that tensor; "
-                                          "`torch.autograd.set_detect_anomaly(True)` names "
-                                          "the line.")),
     (r"training requires a train_dataset", "Pass `train_dataset=` to the Trainer."),
     (r"didn't pass an `eval_dataset`|evaluation requires an eval_dataset", ("Pass `eval_dataset=` to the Trainer, or set "
                                                                            "`eval_strategy=\"no\"`.")),
@@ -70,7 +65,7 @@ class AnotherException(Check):
     stage: ClassVar[Stage] = "setup"
     requires: ClassVar[tuple[str, ...]] = (
         "A701", "A702", "A703", "D101", "D102", "B101", "B103", "F101", "F102", "F103", "L201", "L202", "L203", "L206", "L209", "L210",
-        "G301", "G302", "G303", "G304", "G308", "S405", "E501", "R601")
+        "G301", "G302", "G303", "G304", "G308", "G309", "S405", "E501", "R601")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the script's own exception; never from a probe's."""

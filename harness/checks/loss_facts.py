@@ -43,8 +43,8 @@ class LossCall(Facts):
 
 
 class WeightFacts(Facts):
-    """What a loss multiplies its classes by (`class`), or the positives of each of its outputs (`positive`), and how often each of them came
-    among `rows` targets."""
+    """What a loss multiplies its classes by (`class`), or the positives of each of its outputs (`positive`), and how often each of them
+    came among `rows` targets."""
 
     kind: Literal["class", "positive"]
     weights: list[float]

@@ -317,7 +317,7 @@ loss.backward()
 torch.optim.SGD(nn.ReLU().parameters(), lr=0.1)
 ## R601 out_of_memory
 torch.empty(2**60)
-## A799 in_place
+## G309 in_place
 w = torch.ones(2, requires_grad=True)
 w += 1
 ## A799 backward_shape

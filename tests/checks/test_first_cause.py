@@ -45,6 +45,8 @@ _CAUSES = {
              "keras_stopgrad"),
     "G303": ("frozen_opt",),
     "G308": ("second", "rnn_hidden", "total_loss"),
+    # Without a step before it, weights that the optimizer has changed look like any other tensor.
+    "G309": ("inplace", "leaf_inplace", "rnn_hidden_retain", "total_loss_retain"),
     "E501": ("sk_logits", "sk_binary_cont", "sk_f1_logits", "sk_onehot", "sk_swapped", "ev_logits", "ev_logits_batch", "ev_list",
              "ev_tuple",
              "sk_lengths", "tf_keras_metric", "keras_metric"),

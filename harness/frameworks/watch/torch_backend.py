@@ -11,15 +11,26 @@ import numpy as np
 
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import ProbeFacts, ShiftFacts, SumFacts
-from harness.frameworks.watch import neighbours, scales, shifts, straight, sums, tensors, torch_inside, torch_rows, torch_tape, torch_units
+from harness.frameworks.watch import (
+    neighbours,
+    scales,
+    shifts,
+    straight,
+    sums,
+    tensors,
+    torch_inside,
+    torch_replay,
+    torch_rows,
+    torch_units,
+)
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.torch_state import Frozen, silent
 
 if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_replay import Replay
     from harness.frameworks.watch.torch_state import Start
-    from harness.frameworks.watch.torch_tape import Replay
 
 _ROUNDING = 1e-6
 _CLASSES = 512
@@ -293,7 +304,7 @@ class TorchBackend(Backend[Step]):
             if not found and torch_inside.cuts(self._torch, function, [args, kwargs], result) and (place := sites.direct()) is not None:
                 found.append(place)
             if not off and not self._torch.is_grad_enabled() and self._torch.is_tensor(result) and result.is_floating_point():
-                off.extend(place for place in [sites.inside(torch_tape.__file__)] if place is not None)
+                off.extend(place for place in [sites.inside(torch_replay.__file__)] if place is not None)
 
         self._start.put()
         with torch_inside.inside(self._torch, replay.modules, look):
@@ -321,7 +332,7 @@ class TorchBackend(Backend[Step]):
         def look(function: Any, args: Any, _kwargs: Any, result: Any, _module: str) -> None:
             if getattr(function, "__name__", "") != "sum" or not self._torch.is_tensor(result) or not result.requires_grad or result.dim():
                 return
-            place = sites.inside(torch_tape.__file__) or replay.at
+            place = sites.inside(torch_replay.__file__) or replay.at
             if place is not None and self._torch.is_tensor(args[0]) and args[0].dim() and args[0].shape[0] == _rows(replay) > 1:
                 found.append(sums.Sum(float(result.detach()), _rows(replay), place))
 

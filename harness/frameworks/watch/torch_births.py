@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import BadBirth
 from harness.checks.tensor_facts import CutFacts
-from harness.frameworks.watch import tensors, torch_batches, torch_tape, trees
+from harness.frameworks.watch import tensors, torch_batches, torch_replay, trees
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_inside import inside, name_of
 from harness.frameworks.watch.torch_state import Frozen, silent
@@ -15,7 +15,7 @@ from harness.frameworks.watch.torch_state import Frozen, silent
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_loss import LossRecord
-    from harness.frameworks.watch.torch_tape import Replay
+    from harness.frameworks.watch.torch_replay import Replay
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _MASKS = ("masked_fill", "masked_fill_", "where", "full", "full_like", "fill_", "triu", "tril", "new_full", "__setitem__")
@@ -121,7 +121,7 @@ class Births:
 
     def _place(self, replay: Replay) -> Place | None:
         """Where the running call of a replay stands in the script: in a module of its own, or where the replay's call was made."""
-        return self._watch.session.sites.inside(torch_tape.__file__) or replay.at
+        return self._watch.session.sites.inside(torch_replay.__file__) or replay.at
 
     @staticmethod
     def _bad_row_losses(record: LossRecord) -> list[int]:

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_tape
+from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_replay
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
@@ -17,7 +17,7 @@ from harness.frameworks.watch.torch_state import Start
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_loss import LossRecord
-    from harness.frameworks.watch.torch_tape import Replay
+    from harness.frameworks.watch.torch_replay import Replay
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _WEIGHTS = 300_000_000
@@ -168,7 +168,7 @@ class Probes(Rounds[Step]):
         if not activation or replay.logits_slot is None:
             return
         found = torch_inside.output_place(watch.torch, replay, activation, lambda module: watch.calls.chosen(module, helped=True),
-                                          lambda: watch.session.sites.inside(torch_tape.__file__))
+                                          lambda: watch.session.sites.inside(torch_replay.__file__))
         if found is not None:
             watch.session.site("output", site(found))
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.probe_facts import PaddingFacts, RowFacts
-from harness.frameworks.watch import neighbours, shifts, tensors, torch_inside, torch_tape
+from harness.frameworks.watch import neighbours, shifts, tensors, torch_inside, torch_replay
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
-    from harness.frameworks.watch.torch_tape import Replay
+    from harness.frameworks.watch.torch_replay import Replay
 
 Outputs = Callable[[Any], list[Any]]
 
@@ -136,7 +136,7 @@ def _calls(torch: Any, replay: Replay, sites: Sites, change: Any) -> list[_Seen]
     def look(function: Any, _args: Any, _kwargs: Any, result: Any, module: str) -> None:
         result = result[0] if isinstance(result, tuple) and result else result
         if len(found) < _CALLS and torch.is_tensor(result) and result.is_floating_point() and 0 < result.numel() < _LARGEST:
-            found.append(_Seen(result.detach().clone(), sites.inside(torch_tape.__file__), module,
+            found.append(_Seen(result.detach().clone(), sites.inside(torch_replay.__file__), module,
                                str(getattr(function, "__name__", ""))))
 
     torch.manual_seed(0)
@@ -195,7 +195,7 @@ def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> Paddi
     places: list[Place] = []
 
     def look(function: Any, _args: Any, _kwargs: Any, _result: Any, _module: str) -> None:
-        place = sites.inside(torch_tape.__file__) if torch_inside.name_of(function) in _RECURRENT else None
+        place = sites.inside(torch_replay.__file__) if torch_inside.name_of(function) in _RECURRENT else None
         if place is not None:
             places.append(place)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import torch_graph, trees
+from harness.frameworks.watch import torch_graph, torch_inplace, trees
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_optimizer import Optimizer
 from harness.frameworks.watch.torch_zeroing import Zeroing
@@ -131,6 +131,9 @@ class Steps:
                 if single:
                     session.safely("a backward pass", self._before_backward, loss)
                 result = original(loss, *args, **kwargs)
+            except RuntimeError as error:
+                session.safely("what was changed in place", torch_inplace.find, self._watch, error, self._watch.tape.entries)
+                raise
             finally:
                 self._inside = False
             session.safely("a backward pass", self._after_backward, loss if single else None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.checks.model_facts import UnitFacts
 from harness.frameworks.watch.torch_inside import inside, name_of
-from harness.frameworks.watch.torch_tape import Replay
+from harness.frameworks.watch.torch_replay import Replay
 
 _KINDS = {"relu": "relu", "relu_": "relu", "relu6": "relu", "threshold": "relu", "sigmoid": "sigmoid", "tanh": "tanh"}
 _MOST = 200

@@ -29,8 +29,8 @@ class Weighing:
         self._counts: Array = np.zeros(0)
 
     def called(self, name: str, given: Mapping[str, Any], target: Any, ignored: int | None) -> None:
-        """A loss of PyTorch is called. `name` as in `LossCall.name`; `target`: class ids, or for `bce_with_logits` float[rows, outputs] of 0
-        and 1."""
+        """A loss of PyTorch is called. `name` as in `LossCall.name`; `target`: class ids, or for `bce_with_logits` float[rows, outputs] of
+        0 and 1."""
         kind = "positive" if name == "bce_with_logits" else "class"
         weights = tensors.array(given.get("pos_weight" if kind == "positive" else "weight"))
         wanted = tensors.array(target)
