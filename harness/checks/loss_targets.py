@@ -106,6 +106,8 @@ class LabelDtype(Check):
         got = re.search(r"\b(Int|Short|Byte|Bool|Float|Double|bool)\b", message)
         cast = [place for place in made if got is not None and re.search(_WRITTEN[got[1].lower()], place.source)]
         site = next(iter(cast or (made if inside else [])), None)
+        if site is not None and cast and got is not None and len(re.findall(_WRITTEN[got[1].lower()], site.source)) == 1:
+            site = sourcing.parted(seen, site)  # a whole table that was made of one type
         return Finding(message=message, remedy=remedy, site=site or error.site or reading.place(seen, "loss"),
                        evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
 

@@ -21,6 +21,13 @@ def lines(seen: Observation, what: str) -> list[Site]:
     return [step.site for step in seen.sources.get(what, []) if step.kind in ("made", "converted")]
 
 
+def parted(seen: Observation, place: Site) -> Site:
+    """The line on which labels go their own way, where a place is still on the way of both; else the place itself."""
+    inputs = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+    own = [step.site for step in seen.sources.get("labels", []) if (step.site.file, step.site.line) not in inputs]
+    return own[-1] if own and (place.file, place.line) in inputs else place
+
+
 def shifted(seen: Observation) -> Site | None:
     """Where labels begin later than what they are cut from: `ids[:, 1:]`, a roll."""
     return next((step.site for step in seen.sources.get("labels", []) if re.search(_LATER, step.site.source)), None)

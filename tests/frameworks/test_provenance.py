@@ -256,6 +256,35 @@ def test_through_a_collator(tmp_path: Path) -> None:
     assert "rows = list(zip(texts, read_marks()))" in [source for _, source in told(found["labels"])]
 
 
+TABLE = """
+import numpy as np
+import torch
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, table):
+        self.table = torch.from_numpy(table)
+    def __getitem__(self, row):
+        return self.table[row, :-1], self.last(row)
+    def last(self, row):
+        return self.table[row, -1]
+table = np.hstack([read(), marks()]).astype(np.float32)
+for xb, yb in DataLoader(Rows(table)):
+    loss = F.cross_entropy(model(xb), yb)
+"""
+
+
+def test_the_line_on_which_labels_part_from_inputs(tmp_path: Path) -> None:
+    seen = Observation(sources=chains(tmp_path, TABLE.replace("self.last(row)", "self.table[row, -1]"), "loss", "cross_entropy("))
+    both = Site(file=seen.sources["labels"][0].site.file, line=11, source="table = ...")
+    assert sourcing.parted(seen, both) == both  # on one line
+    apart = TABLE.replace("        return self.table[row, :-1], self.last(row)\n",
+                          "        x = self.table[row, :-1]\n        y = self.table[row, -1]\n        return x, y\n")
+    seen = Observation(sources=chains(tmp_path, apart, "loss", "cross_entropy("))
+    both = Site(file=seen.sources["labels"][0].site.file, line=13, source="table = ...")
+    assert sourcing.parted(seen, both).source == "y = self.table[row, -1]"
+    own = seen.sources["labels"][1].site
+    assert sourcing.parted(seen, own) == own
+
+
 def test_what_compiles_a_model_tells_nothing_of_its_data(tmp_path: Path) -> None:
     assert chains(tmp_path, 'model.compile("adam", "mse")\n', "loss", "compile(") == {}
 

@@ -11,7 +11,7 @@ from harness.checks.observation import Observation
 from harness.diagnosis.record import conclude
 from harness.diagnosis.silence import unjudged
 from tests.frameworks.test_watch_torch_trainer import TRAINER
-from tests.frameworks.watching import HEAD, watch
+from tests.frameworks.watching import HEAD, LOOP, watch
 
 pytest.importorskip("torch")
 
@@ -383,3 +383,16 @@ def test_layers_of_a_graph_in_a_list(tmp_path: Path, kept: str, *, fault: bool) 
     assert seen.exception is None
     assert not seen.warnings
     assert (seen.sites["unregistered"].source.startswith("self.convs") if fault else "unregistered" not in seen.sites)
+
+
+@pytest.mark.parametrize(("made", "source"), [
+    ("p = (out.softmax(1) > 0.5).float()\n        loss = (p[:, 1] - yb).abs().mean().requires_grad_(True)", "> 0.5"),
+    ("p = (out.softmax(1) > 0.5).float()\n        loss = (p[:, 1] - yb).abs().mean()", "> 0.5"),
+    ("p = torch.ones(len(yb))\n        loss = (p - yb).abs().mean().requires_grad_()", "requires_grad_()")],
+    ids=["a hard decision, revived", "a hard decision", "revived"])
+def test_where_a_loss_has_lost_its_history(tmp_path: Path, made: str, source: str) -> None:
+    seen = watch(tmp_path, HEAD + LOOP.replace("loss = F.cross_entropy(out, yb)", made))
+    finding = next((result.finding for result in walk(seen) if result.code == "G302"), None)
+    assert finding is not None, (first(seen), seen.warnings)
+    assert finding.site is not None
+    assert source in finding.site.source

@@ -41,6 +41,23 @@ def inside(torch: Any, modules: list[Any], look: Look) -> Iterator[None]:
 
 _CUTTING = ("detach", "detach_", "data", "argmax", "item", "numpy", "tolist", "round", "sign", "bernoulli", "multinomial")
 
+_COMPARISONS = {"gt", "ge", "lt", "le", "eq", "ne", "__gt__", "__ge__", "__lt__", "__le__", "__eq__", "__ne__", "greater", "less", "topk",
+                "argsort", "argmin", "floor", "ceil", "heaviside", "bincount"}
+
+
+def decides(torch: Any, function: Any, given: Any) -> bool:
+    """Whether a call makes a hard decision of what has a gradient: a comparison, an order. Metrics do so as well, beside a loss."""
+    named = str(getattr(function, "__name__", "")) in _COMPARISONS and torch.is_grad_enabled()
+    return named and any(tensor.requires_grad for tensor in trees.leaves(given, torch.is_tensor))
+
+
+def revives(torch: Any, function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether a call asks for the gradient of what is no weight and has no history: `loss.requires_grad_()`."""
+    if str(getattr(function, "__name__", "")) != "requires_grad_" or not args or isinstance(args[0], torch.nn.Parameter):
+        return False
+    wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+    return bool(wanted) and args[0].grad_fn is None
+
 
 def cuts(torch: Any, function: Any, given: Any, result: Any) -> bool:
     """Whether a call takes what has a gradient and gives what has none, by a way that scripts take by mistake."""

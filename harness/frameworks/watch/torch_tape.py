@@ -46,6 +46,7 @@ class Tape:
         self.overflown = False
         self.autocast: tuple[str, Any] | None = None
         self.cuts: list[Any] = []
+        self.decided: Place | None = None  # the last hard decision in this step, or where a number without a history is given one
         self.first_cut: Place | None = None  # of a tensor that goes on as one, in this step
         self.thawed: Place | None = None  # where weights were last set free
         self._scalars: dict[int, Any] = {}
@@ -145,6 +146,9 @@ class Tape:
             self.cuts = [*self.cuts[-7:], self._watch.session.sites.place()]
             if result is not None and self._torch.is_tensor(result) and self.first_cut is None:
                 self.first_cut = self.cuts[-1]
+        elif torch_inside.decides(self._torch, function, args) or (
+                self.decided is None and torch_inside.revives(self._torch, function, args, kwargs)):
+            self.decided = self._watch.session.sites.place()
 
     def derivative(self, inputs: Any, found: Any) -> None:
         """Derivatives by what goes into a model were taken without a graph of their own: nothing learns from them."""
@@ -218,7 +222,7 @@ class Tape:
             self._links = (self._links[1][-8:], [])
         self._linked = False
         self._entries, self._models, self.overflown, self.cuts, self._derivatives = [], 0, False, [], {}
-        self.first_cut = None
+        self.first_cut = self.decided = None
 
     def difference(self) -> tuple[Any, Any, Place | None] | None:
         """The last subtraction of tensors of which one has a gradient: prediction, target, and where it is written."""

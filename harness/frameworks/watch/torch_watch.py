@@ -138,6 +138,7 @@ class TorchWatcher:
 
     def before_backward(self, loss: Any) -> None:
         """A loss goes backward: the forwards before it were training."""
+        cut = self.tape.cuts[-1] if self.tape.cuts else self.tape.decided  # what follows looks at the loss, and cuts it off for that
         self.session.training_begins()
         self.session.reach("backward")
         self.seen.framework = "torch"
@@ -165,8 +166,8 @@ class TorchWatcher:
         plain = self.losses.unscaled.get(id(loss), (None, loss))[1]
         self.session.safely("a loss", self.births.loss, plain, calls, records)
         self.models.backward_begins(plain, calls, records)
-        if not plain.requires_grad and self.tape.cuts:
-            self._remember("cut", site(self.tape.cuts[-1]))
+        if plain.grad_fn is None and cut is not None:
+            self._remember("cut", site(cut))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
 
     def _take_training_calls(self, loss: Any) -> list[RootCall]:
