@@ -115,6 +115,16 @@ class PredictedFacts(Facts):
     loader: Site | None = None
 
 
+class MonitorFacts(Facts):
+    """Something that follows a measure, `kind` by its class: to keep the best model, to stop early, to lower the rate. `greater`: a larger
+    one is taken for the better one."""
+
+    kind: str
+    measure: str
+    greater: bool
+    site: Site | None = None
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active; `sampled`: those of them that ask for the same rows three times in a row or more. `training_in_eval_mode`:
@@ -140,4 +150,5 @@ class EvaluationFacts(Facts):
     dropped: Site | None = None
     alignment: AlignmentFacts | None = None
     predicted: list[PredictedFacts] = []
+    monitors: list[MonitorFacts] = []
     site: Site | None = None

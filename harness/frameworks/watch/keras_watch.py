@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import keras_overwritten, keras_straight, parsed, written
+from harness.frameworks.watch import keras_overwritten, keras_straight, monitors, parsed, written
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles, planned
@@ -102,8 +102,12 @@ class KerasWatcher:
                 raise
             finally:
                 self.fitting -= 1
+                session.safely("callbacks", self._followed, signature, model, args, kwargs)
 
         return fit
+
+    def _followed(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
+        monitors.of_keras(self.session, signature.bind(model, *args, **kwargs).arguments.get("callbacks"))
 
     def _fit_begins(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         given = signature.bind(model, *args, **kwargs).arguments

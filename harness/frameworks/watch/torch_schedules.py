@@ -8,7 +8,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import written
+from harness.frameworks.watch import monitors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Schedules:
         schedule = self._watch.torch.optim.lr_scheduler.LRScheduler
         self._watch.session.patches.replace(schedule, "__init__", self._wrap_init)
         self._watch.session.patches.replace(schedule, "step", self._wrap_step)
+        self._watch.session.patches.replace(self._watch.torch.optim.lr_scheduler.ReduceLROnPlateau, "step", self._wrap_plateau)
 
     def _wrap_init(self, original: Any) -> Any:
         session = self._watch.session
@@ -61,6 +62,17 @@ class Schedules:
                 session.safely("a schedule", self._planned, schedule)
             if session.active and self._watch.steps.steps and self._last is not None and schedule is self._last():
                 self._stepped += 1
+            return original(schedule, *args, **kwargs)
+
+        return step
+
+    def _wrap_plateau(self, original: Any) -> Any:
+        session = self._watch.session
+
+        @functools.wraps(original)
+        def step(schedule: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active:
+                session.safely("a plateau", monitors.of_plateau, session, schedule, session.sites.place())
             return original(schedule, *args, **kwargs)
 
         return step

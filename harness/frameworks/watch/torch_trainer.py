@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import torch_datasets
+from harness.frameworks.watch import monitors, torch_datasets
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_evaluation import numbers
 from harness.frameworks.watch.torch_predictions import Predictions
@@ -124,6 +124,7 @@ class Trainers:
                 session.safely("train()", session.site, "fit")
                 if (args and args[0]) or kwargs.get("resume_from_checkpoint"):
                     trainer.args.output_dir = self._output_dir or trainer.args.output_dir
+                session.safely("the best model", monitors.of_trainer, session, trainer.args, trainer.callback_handler.callbacks)
             try:
                 return original(trainer, *args, **kwargs)
             finally:

@@ -1,0 +1,54 @@
+"""What is followed to choose the best model, to stop early or to lower the rate, and which way it is to go."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from harness.checks.evaluation_facts import MonitorFacts
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import parsed, written
+from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.sites import Place, site
+
+_MOST = 8
+
+
+def of_keras(session: WatchSession, callbacks: Any) -> None:
+    """The callbacks that `fit` was given, once they have made up their minds: whether less of what they follow is better."""
+    for callback in callbacks if isinstance(callbacks, list | tuple) else [callbacks]:
+        better, measure = getattr(callback, "monitor_op", None), getattr(callback, "monitor", None)
+        if not callable(better) or not isinstance(measure, str) or getattr(callback, "save_best_only", True) is False:
+            continue
+        less, more = bool(better(0.0, 1.0)), bool(better(1.0, 0.0))
+        if less != more:
+            kind = type(callback).__name__
+            add(session, kind, measure, site(written.built(kind, session.script, session.sites)), greater=more)
+
+
+def of_trainer(session: WatchSession, arguments: Any, callbacks: Iterable[Any]) -> None:
+    """The measure by which a Trainer chooses the model that it loads in the end, or by which it stops."""
+    stops = any("EarlyStopping" in type(callback).__name__ for callback in callbacks)
+    measure, greater = arguments.metric_for_best_model, arguments.greater_is_better
+    if (arguments.load_best_model_at_end or stops) and isinstance(measure, str) and isinstance(greater, bool):
+        sites = session.observation.sites
+        place = sites.get("training_arguments.greater_is_better") or sites.get("training_arguments.metric_for_best_model")
+        add(session, "Trainer", measure, place or sites.get("training_arguments"), greater=greater)
+
+
+def of_plateau(session: WatchSession, schedule: Any, place: Place | None) -> None:
+    """A `ReduceLROnPlateau` of PyTorch takes a step at a place: what it is given is called there by a name."""
+    given = [call.args[0] for call in ast.walk(parsed.tree(place[0])) if isinstance(call, ast.Call) and call.args
+             and call.lineno == place[1] and isinstance(call.func, ast.Attribute) and call.func.attr == "step"] if place is not None else []
+    if len(given) == 1 and isinstance(given[0], ast.Name | ast.Attribute | ast.Subscript):
+        made = site(written.built("ReduceLROnPlateau", session.script, session.sites))
+        add(session, "ReduceLROnPlateau", ast.unparse(given[0]), made or site(place), greater=schedule.mode == "max")
+
+
+def add(session: WatchSession, kind: str, measure: str, place: Site | None, *, greater: bool) -> None:
+    """Remember one, once."""
+    known = session.observation.evaluation.monitors
+    facts = MonitorFacts(kind=kind, measure=measure, greater=greater, site=place)
+    if facts not in known and len(known) < _MOST:
+        known.append(facts)
