@@ -37,7 +37,8 @@ class BestByTheWrongWay(Check):
             return None
         who, larger = "The Trainer" if wrong.kind == "Trainer" else f"`{wrong.kind}`", "larger" if wrong.greater else "smaller"
         return Finding(
-            message=f"{who} takes a {larger} `{wrong.measure}` for the better one: {_HARM.get(wrong.kind, 'the worst epoch counts as the best')}.",
+            message=f"{who} takes a {larger} `{wrong.measure}` for the better one: "
+                    f"{_HARM.get(wrong.kind, 'the worst epoch counts as the best')}.",
             remedy=_remedy(wrong), site=wrong.site,
             evidence=[f"`{wrong.measure}` is followed upwards" if wrong.greater else f"`{wrong.measure}` is followed downwards"])
 
