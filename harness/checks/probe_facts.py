@@ -128,7 +128,8 @@ class ProbeFacts(Facts):
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
     `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it;
     `train_standardised`: with every float input standardised by its training mean and deviation.
-    `summed`: the script makes its loss of the rows by adding them up itself.
+    `summed`: the script makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of
+    along an axis of length one, next to a longer one, in every step that was looked at.
     """
 
     initial_loss: float | None = None
@@ -156,6 +157,7 @@ class ProbeFacts(Facts):
     padding: PaddingFacts | None = None
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None
+    softmax_of_one: list[int] | None = None
     skipped: dict[str, str] = {}
     overfit_rows: int = 0
     evaluation_values: dict[str, float] = {}

@@ -183,6 +183,10 @@ class KerasBackend(Backend[Step]):
         self._start.put()
         return found
 
+    def softmax_of_one(self, step: Step, inside: Inside) -> tuple[Place, list[int]] | None:
+        """Where a softmax is taken of single numbers, and their shape."""
+        return inside.softmax_of_one(lambda: self._try(step.data))
+
     def _matters_in_training(self, step: Step, change: Change | None = None) -> bool | None:
         """The same question as a training step asks it: a deep model may answer nothing by the statistics that its norms began with."""
         if not any("BatchNormalization" in type(layer).__name__ for layer in self._model._flatten_layers()):

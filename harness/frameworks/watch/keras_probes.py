@@ -62,6 +62,7 @@ class Probes(Rounds[Step]):
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
+        session.safely("a softmax of one number", self._of_one, backend, steps, inside)
         if self.facts.padding is not None:
             session.safely("a mask", self._mask_ends, backend, steps[0])
         shift = self.facts.shift
@@ -77,6 +78,12 @@ class Probes(Rounds[Step]):
         if self.facts.unreached_matter:
             place = session.safely("a cut", backend.cut, steps[0], unreached, session.sites.place)
             session.site("cut", site(place)) if place is not None else None
+
+    def _of_one(self, backend: KerasBackend, steps: list[Step], inside: Inside) -> None:
+        found = [backend.softmax_of_one(step, inside) for step in (steps[0], steps[-1])]
+        if found[0] is not None and found[1] is not None and found[0][0] == found[1][0]:
+            self.facts.softmax_of_one = found[0][1]
+            self._watch.session.noted("softmax_of_one", found[0][0])
 
     def _mask_ends(self, backend: KerasBackend, step: Step) -> None:
         facts, layer = self.facts.padding, backend.unmasked(step)

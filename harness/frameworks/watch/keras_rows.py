@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 22
 _CALLS = 2000
-_SOFTMAX = {"Softmax", "LogSoftmax"}
+_SOFTMAX = frozenset(("Softmax", "LogSoftmax"))
+_ATTENTION = frozenset(("MultiHeadAttention", "Attention", "AdditiveAttention", "GroupedQueryAttention"))
 
 Run = Callable[[], Any]
 
@@ -66,6 +67,15 @@ class Inside:
                 found.site, found.module, found.softmax = site(first.place), first.layer, bool(set(since) & _SOFTMAX)
                 return
 
+    def softmax_of_one(self, run: Run) -> tuple[Place, list[int]] | None:
+        """Where the script's own code takes a softmax of single numbers, all of them 1 therefore, beside a longer axis; and their shape."""
+        for call in self._calls(run, _SOFTMAX):
+            last = call.result.shape[-2:]
+            one = call.result.ndim > 2 and last[-1] == 1 and last[0] > 1 and call.name == "Softmax"
+            if one and call.place is not None and call.layer.partition(": ")[2] not in _ATTENTION:
+                return call.place, list(call.result.shape)
+        return None
+
     def ahead(self, plain: Run, changed: Run, exchange: shifts.Exchange) -> Place | None:
         """Where later tokens first get into what is made of earlier ones; `changed` runs with some ids of the `exchange` for others."""
         calls = zip(self._calls(plain), self._calls(changed), strict=False)
@@ -74,7 +84,8 @@ class Inside:
             return None
         return found.made if found.made is not None and shifts.set_when_made(found.layer.partition(": ")[2]) else found.place
 
-    def _calls(self, run: Run) -> list[_Seen]:
+    def _calls(self, run: Run, only: frozenset[str] | None = None) -> list[_Seen]:
+        """The operations of a run; `only` those of some types."""
         from tensorflow.python.framework import op_callbacks
 
         found: list[_Seen] = []
@@ -98,7 +109,7 @@ class Inside:
         def look(op_type: Any, _inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
             del op_name
             name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
-            if graph is not None or not layers or len(found) >= _CALLS or name == "ReadVariableOp":
+            if graph is not None or not layers or len(found) >= _CALLS or name == "ReadVariableOp" or (only and name not in only):
                 return
             value = next(iter(outputs), None)
             if value is not None and value.dtype.is_floating and 0 < int(value.shape.num_elements() or 0) < _LARGEST:

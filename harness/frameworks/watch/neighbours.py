@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,15 @@ def measure(plain: list[Array], after_moved: list[Array], after_replaced: list[A
 def suspect(facts: RowFacts | None) -> bool:
     """Whether rows owe each other more than rounding."""
     return facts is not None and max(facts.order, facts.influence) > _SUSPECT
+
+
+def of_one(shape: Sequence[int], axis: int) -> bool:
+    """Whether a softmax along this axis is taken of single numbers, while the axis beside it, or the two behind it, are longer: a sequence
+    of one token has no longer axis."""
+    axis %= len(shape)
+    if len(shape) < 3 or shape[axis] != 1 or not axis:
+        return False
+    return max(shape[-2:]) > 1 if axis >= len(shape) - 2 else min(shape[axis + 1:]) > 1
 
 
 def spread(outputs: list[Array], rows: int) -> float | None:

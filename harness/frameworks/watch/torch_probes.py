@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_replay
+from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_replay, torch_rows
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
@@ -126,6 +126,7 @@ class Probes(Rounds[Step]):
         self._watch.session.noted("straight_through", self._watch.session.safely(
             "straight-through estimates", backend.cut_whole, replay, self._watch.session.sites))
         self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
+        self._watch.session.safely("a softmax of one number", self._of_one, steps)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = torch_reached.frozen_head(self._watch)
@@ -161,6 +162,14 @@ class Probes(Rounds[Step]):
             self.facts.lost_in = found[1]
             if found[0] is not None:
                 self._watch.session.site("lost", site(found[0]))
+
+    def _of_one(self, steps: list[Step]) -> None:
+        watch = self._watch
+        found = [torch_rows.softmax_of_one(watch.torch, step[0], watch.session.sites) for step in (steps[0], steps[-1])]
+        for place, shape in found[0].items():
+            if place in found[1] and self.facts.softmax_of_one is None:
+                self.facts.softmax_of_one = shape
+                watch.session.noted("softmax_of_one", place)
 
     def _output_place(self, replay: Replay) -> None:
         watch, model = self._watch, self._watch.seen.model

@@ -106,6 +106,26 @@ def lost(torch: Any, replay: Replay, sites: Sites) -> tuple[Place | None, str] |
     return (next((call.place for call in after if call.place is not None), None), after[0].name) if after else None
 
 
+def softmax_of_one(torch: Any, replay: Replay, sites: Sites) -> dict[Place, list[int]]:
+    """Where the user's own code takes a softmax along an axis of length one, with the shapes that it is taken of."""
+    found: dict[Place, list[int]] = {}
+
+    def look(function: Any, args: Any, kwargs: Any, _result: Any, module: str) -> None:
+        if torch_inside.name_of(function) not in _SOFTMAX or not args or not torch.is_tensor(args[0]):
+            return
+        axis = next((value for value in (*args[1:], kwargs.get("dim")) if type(value) is int), None)
+        if axis is None or not neighbours.of_one(args[0].shape, axis):
+            return
+        # Not within a layer of a library's, which is given what it is given.
+        place = sites.inside(torch_replay.__file__) if module.endswith("Softmax") else sites.direct()
+        if place is not None:
+            found.setdefault(place, list(args[0].shape))
+
+    with torch_inside.inside(torch, replay.modules, look), torch.no_grad():
+        replay.run()
+    return found
+
+
 def ahead(torch: Any, replay: Replay, sites: Sites, change: Callable[[Any], Any], exchange: shifts.Exchange,
           built: Callable[[Any], Place | None]) -> Place | None:
     """Where later tokens first get into what is made of earlier ones: the call, or the line that `built` a layer which does so by itself.
