@@ -82,7 +82,7 @@ def test_keras(tmp_path: Path, axis: int, *, wrong: bool) -> None:
 
 
 @pytest.mark.parametrize(("shape", "axis", "one"), [
-    ((4, 6, 1), -1, True), ((4, 1, 6), 1, True), ((4, 2, 1, 6), 2, True), ((4, 1, 5, 5), 1, True), ((4, 6, 1), 1, False), ((4, 1), 1, False),
-    ((4, 2, 1, 1), -1, False), ((1, 6, 6), 0, False)])
+    ((4, 6, 1), -1, True), ((4, 1, 6), 1, True), ((4, 2, 1, 6), 2, True), ((4, 1, 5, 5), 1, True), ((4, 6, 1), 1, False),
+    ((4, 1), 1, False), ((4, 2, 1, 1), -1, False), ((1, 6, 6), 0, False)])
 def test_which_axes_are_meant(shape: tuple[int, ...], axis: int, *, one: bool) -> None:
     assert neighbours.of_one(shape, axis) is one

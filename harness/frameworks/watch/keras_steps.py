@@ -97,7 +97,8 @@ class Steps:
         own = name in vars(model)
         before = vars(model).get(name)
         made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault,
-                       self._watch.session.sites.here, differences=phase == "train")
+                       self._watch.session.sites.here, differences=phase == "train",
+                       tracing=lambda: self._watch.draws.traced([step, *(layer.call for layer in flat_layers(model))], "drawn_in_step"))
         object.__setattr__(model, name, made)
 
         def undo() -> None:

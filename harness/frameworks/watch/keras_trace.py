@@ -259,13 +259,16 @@ def activation_of(tensor: Any) -> str | None:
 
 
 def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_forward: Callable[[], None],
-            on_fault: Callable[[str, Exception], None], place: Callable[[], Any] | None = None, *, differences: bool = False) -> Any:
-    """`original` (a bound `train_step` or `test_step`) with what was recorded among its logs. `tell` gets the record of each tracing."""
+            on_fault: Callable[[str, Exception], None], place: Callable[[], Any] | None = None, *, differences: bool = False,
+            tracing: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext) -> Any:
+    """`original` (a bound `train_step` or `test_step`) with what was recorded among its logs. `tell` gets the record of each tracing, which
+    runs inside `tracing()`."""
     import tensorflow as tf
 
     def step(data: Any, *args: Any, **kwargs: Any) -> Any:
-        with recording(keras, on_forward=on_forward, on_fault=on_fault, place=place, of=getattr(original, "__self__", None),
-                       differences=differences) as record:
+        around = contextlib.nullcontext() if tf.executing_eagerly() else tracing()
+        with around, recording(keras, on_forward=on_forward, on_fault=on_fault, place=place, of=getattr(original, "__self__", None),
+                               differences=differences) as record:
             logs = autograph.call(original, data, *args, **kwargs)
         with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
             record.divergence = keras_divergence.parts(record.targets[0], record.outputs, data) if len(record.targets) == 1 else {}

@@ -12,6 +12,7 @@ from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles, planned
 from harness.frameworks.watch.keras_data import Data
+from harness.frameworks.watch.keras_draws import Draws
 from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_fruitless import Fruitless
 from harness.frameworks.watch.keras_loop import Loop
@@ -53,6 +54,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
+        self.draws = Draws(session)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -61,6 +63,7 @@ class KerasWatcher:
             return
         if not self._hooked:
             self.data.attach()
+            self.draws.attach()
             self.buffers.attach()
             keras_straight.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)

@@ -1,0 +1,35 @@
+"""Random numbers that are drawn once where they were meant to be drawn anew."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks.base import Check, Finding
+from harness.checks.observation import Observation
+
+
+class DrawnOnce(Check):
+    """A random number is drawn once, while TensorFlow traces, and is the same ever after.
+
+    A function that `tf.data` maps, or that `tf.function` or `fit` compile, runs as Python only while it is traced. What NumPy or Python's
+    `random` draw there becomes a constant of the graph: the same noise on every row, the same crop, the same half of the dropout.
+    Source: TensorFlow guide, "Better performance with tf.function" (Python side effects; "use tf.random").
+    """
+
+    code: ClassVar[str] = "D109"
+    stage: ClassVar[Stage] = "data"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from generators whose state moved while a function was traced, and from that function's text."""
+        for name, where, stage in (("drawn_in_map", "The function given to `map`", None), ("drawn_in_step", "A compiled step", "forward")):
+            site = seen.sites.get(name)
+            if site is not None:
+                return Finding(
+                    message=f"{where} draws from NumPy or Python while it is traced: that happens once, and every "
+                            f"{'row' if stage is None else 'step'} gets the same numbers.",
+                    remedy="Draw with TensorFlow, which does so whenever the graph runs: `tf.random.normal(tf.shape(x))`, "
+                           "`tf.random.uniform(())`; or wrap the drawing in `tf.numpy_function(...)`.",
+                    site=site, stage=stage,  # type: ignore[arg-type]
+                    evidence=["the state of the generator moved while the function was traced"])
+        return None
