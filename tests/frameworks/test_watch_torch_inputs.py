@@ -115,3 +115,36 @@ def test_a_body_that_stays_random(tmp_path: Path, freeze: str, codes: list[str])
         finding = next(result.finding for result in walk(seen) if result.finding)
         assert finding.site is not None
         assert finding.site.source == freeze
+
+
+ENCODED = """
+import torch, torch.nn as nn, torch.nn.functional as F
+from BOX_MODULE import BOX
+torch.manual_seed(0)
+ids = torch.randint(0, 50, (256, 6))
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(50, 16), nn.Linear(16, 16)
+    def forward(self, batch):
+        return F.normalize(self.out(self.embed(batch["ids"] if hasattr(batch, "keys") else batch.ids).mean(1)), dim=-1)
+model = Encoder()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(3):
+    for first in range(0, 256, 16):
+        part = ids[first:first + 16]
+        near = model(MADE(part)) @ model(MADE(part.flip(1))).T / 0.1
+        loss = F.cross_entropy(near, torch.arange(16))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("module", "box", "made", "told"), [
+    ("collections", "UserDict", "(lambda rows: UserDict({'ids': rows}))", True),
+    ("types", "SimpleNamespace", "(lambda rows: SimpleNamespace(ids=rows))", False)])
+def test_inputs_inside_another_object(tmp_path: Path, module: str, box: str, made: str, *, told: bool) -> None:
+    seen = watch(tmp_path, ENCODED.replace("BOX_MODULE", module).replace("BOX", box).replace("MADE", made))
+    assert seen.probes.input_matters is (True if told else None), seen.probes.skipped
+    assert not found(seen)

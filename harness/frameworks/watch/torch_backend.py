@@ -170,11 +170,15 @@ class TorchBackend(Backend[Step]):
     def input_matters(self, step: Step, change: Change | None = None) -> bool | None:
         """Whether outputs of shaken first weights depend on the (changed) inputs; None where that cannot be told."""
         replay, rows = step[0], step[0].first_rows()
+        moved: list[bool] = []
 
         def rolled(tensor: Any) -> Any:
             tensor = tensor if change is None else change(tensor)
+            if not tensor.dim() or tensor.shape[0] != rows:
+                return tensor
+            moved.append(True)
             # By half of them: rows may also be the words of all texts, one after the other, and neighbours among those alike.
-            return tensor.roll(max(1, rows // 2), 0) if tensor.dim() and tensor.shape[0] == rows else tensor
+            return tensor.roll(max(1, rows // 2), 0)
 
         if rows < 2:
             return None
@@ -189,7 +193,7 @@ class TorchBackend(Backend[Step]):
                 self._start.train()
                 differ = _differ(self._outputs(replay, change), self._outputs(replay, rolled))
         self._start.put()
-        return differ
+        return differ if moved else None  # an object of the script's own was handed over whole
 
     def _shake(self, weights: list[Any], share: float) -> None:
         """Add noise of a share of their own size to weights; a little to those that are zero."""

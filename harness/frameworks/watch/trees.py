@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections import UserDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,7 +30,7 @@ def leaves(value: Any, wanted: Callable[[Any], bool], depth: int = _DEPTH) -> li
 
 
 def mapped(value: Any, change: Callable[[Any], Any], depth: int = _DEPTH) -> Any:
-    """A value with every leaf of its plain containers (list, tuple, named tuple, dict, slice) changed; other objects are leaves."""
+    """A value with every leaf of its plain containers (list, tuple, named tuple, dict, `UserDict`, slice) changed; others are leaves."""
     if depth == 0:
         return change(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -37,6 +39,10 @@ def mapped(value: Any, change: Callable[[Any], Any], depth: int = _DEPTH) -> Any
         return type(value)(mapped(item, change, depth - 1) for item in value)
     if type(value) is dict:
         return {key: mapped(item, change, depth - 1) for key, item in value.items()}
+    if isinstance(value, UserDict):  # a tokenizer's BatchEncoding
+        made = copy.copy(value)
+        made.data = {key: mapped(item, change, depth - 1) for key, item in value.data.items()}
+        return made
     if isinstance(value, slice):
         return slice(*(mapped(item, change, depth - 1) for item in (value.start, value.stop, value.step)))
     return change(value)
