@@ -47,10 +47,19 @@ class MetricInput(Check):
     _COUNT = r"Mismatch in the number of predictions \((\d+)\) and references \((\d+)\)|inconsistent numbers of samples: \[(\d+), (\d+)\]"
     _TUPLE = r"'tuple' object has no attribute 'argmax'|inhomogeneous shape after"
     _KERAS = r"Shapes \(.*\) and \(.*\) are incompatible|Incompatible shapes: \["
-    messages: ClassVar[tuple[str, ...]] = (_FORMAT, _MIX, _SCALAR, _COUNT, _TUPLE, _KERAS)
+    _UNDECODABLE = r"out of range integral type conversion attempted|can't convert negative int to unsigned"
+    messages: ClassVar[tuple[str, ...]] = (_FORMAT, _MIX, _SCALAR, _COUNT, _TUPLE, _KERAS, _UNDECODABLE)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exceptions of metrics, in the script's own evaluation or in one that was tried before training."""
+        undecodable = reading.matching(seen, self._UNDECODABLE)
+        if undecodable is not None and any(function in ("decode", "batch_decode", "_decode") for *_, function in undecodable.frames):
+            return Finding(
+                message="The ids that are to be decoded hold -100, which marks what the loss leaves out and is no id.",
+                remedy="Put the padding's id there first: `labels = np.where(labels != -100, labels, tokenizer.pad_token_id)` (the answers "
+                       "of `generate` that a Trainer has padded may hold -100 as well).",
+                site=undecodable.site or reading.place(seen, "evaluation"), evidence=[f"{undecodable.type}: {undecodable.message}"],
+                stage="evaluation")
         sure = reading.matching(seen, self._FORMAT, self._MIX)
         unsure = reading.matching(seen, self._SCALAR, self._COUNT, self._TUPLE, self._KERAS, within=_METRIC_FRAMES, stages=("evaluation",))
         if unsure is not None and re.search(self._KERAS, unsure.message) and not any(

@@ -13,6 +13,7 @@ from harness.checks.tensor_facts import Site, TensorFacts
 
 _SLACK = 1e-3
 _IN_A_ROW = 4
+_MORE_THAN_ONE = 1.05  # labels of a row, on average
 _SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}
 _REGRESSION = {"mse", "l1"}
 # Ranges that an activation cannot leave.
@@ -41,7 +42,8 @@ class OutputFitsLoss(Check):
         if found is None and call is not None:
             found = self._classes_as_numbers(seen, call)
         if found is None and call is not None:
-            found = self._range(seen, call, activation) or self._kind(seen, call, activation, units) or self._heads(seen)
+            found = (self._range(seen, call, activation) or self._several_at_once(seen) or self._kind(seen, call, activation, units)
+                     or self._heads(seen))
         if found is None and call is None and units is None:
             raise NotJudged("neither a loss call nor the last layer was seen")
         return found
@@ -95,6 +97,24 @@ class OutputFitsLoss(Check):
                 found = self._beyond(calls, activation, reading.place(seen, f"activation {activation}", "output", "model", "loss"))
                 if found is not None:
                     return found
+        return None
+
+    @staticmethod
+    def _several_at_once(seen: Observation) -> Finding | None:
+        """Rows of several ones each against a softmax, whose probabilities are shared among the classes."""
+        for call in seen.loss_calls:
+            target, shape = call.target, call.inputs.shape if call.inputs is not None else ()
+            if call.name not in {"cross_entropy", "categorical"} or target is None or len(shape) != 2 or target.shape != shape:
+                continue
+            ones = (target.mean or 0.0) * shape[-1]
+            if target.integral and (target.minimum, target.maximum) == (0.0, 1.0) and not target.rows_sum_to_one and ones > _MORE_THAN_ONE:
+                keras = seen.framework in reading.KERAS
+                return Finding(
+                    message=f"Rows carry several labels at once ({ones:.2g} of {shape[-1]} on average), and the loss takes a softmax, "
+                            "which shares one unit of probability among the classes.",
+                    remedy=('`loss="binary_crossentropy"` with `activation="sigmoid"` in the last layer' if keras else
+                            "`BCEWithLogitsLoss` (`F.binary_cross_entropy_with_logits(logits, labels)`)") + ": a yes or no for each class.",
+                    site=call.site or reading.place(seen, "loss", "compile"), evidence=_range_text(call))
         return None
 
     @staticmethod

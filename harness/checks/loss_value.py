@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading, sourcing
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import BadBirth
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -290,6 +291,15 @@ class NotANumber(Check):
         order = {"input": 0, "activation": 1, "loss": 2, "gradient": 3, "weight": 4}
         return min(seen.births, key=lambda birth: (birth.step, order[birth.what]), default=None)
 
+    @staticmethod
+    def _nothing_counted(seen: Observation) -> LossCall | None:
+        """The first call of a loss that is no number, where its targets are all left out."""
+        call = next((c for c in seen.loss_calls if c.value is not None and not math.isfinite(c.value)), None)
+        target = call.target if call is not None else None
+        nothing = call is not None and target is not None and call.ignore_index is not None and (
+            target.minimum == target.maximum == call.ignore_index)
+        return call if nothing else None
+
     def _finding(self, seen: Observation, birth: BadBirth | None, what: str, site: Site | None) -> Finding:
         losses = reading.observed_losses(seen)
         curve = [f"Losses: {', '.join(f'{loss:.3g}' for loss in losses[:8])}"] if losses else []
@@ -297,6 +307,16 @@ class NotANumber(Check):
             return Finding(message=f"{what}; where it is born was not seen.", site=site, evidence=curve,
                            remedy="Run once with `torch.autograd.set_detect_anomaly(True)` (TensorFlow: "
                                   "`tf.debugging.enable_check_numerics()`).")
+        empty = self._nothing_counted(seen) if birth.what == "loss" else None
+        if empty is not None:
+            return Finding(
+                message=f"{what}: every target of that batch is {empty.ignore_index}, which this loss leaves out, and the mean of nothing "
+                        "is no number.",
+                remedy="Look at how the labels are made: most of them say that nothing is to be answered, or lie outside of what the "
+                       "model is given (positions beyond the text are taken for such).",
+                site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
+                or sourcing.line(seen, "labels", "made") or birth.site or site,
+                evidence=[*curve, f"targets of that call: {list(empty.target.shape) if empty.target else []}, all {empty.ignore_index}"])
         rows = f", rows {', '.join(map(str, birth.rows[:8]))}" if birth.rows else ""
         labels = f" with the labels {sorted(set(map(str, birth.row_labels)))[:8]}" if birth.row_labels else ""
         made = seen.sites.get("bad_input") if birth.what == "input" else None

@@ -10,7 +10,7 @@ from harness.checks.tensor_facts import Site
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
 # A warm-up of so many steps of its own is no warm-up of epochs; and stepped so seldom, the schedule is not stepped with the optimizer.
 _ENDLESS_CLIMB, _SELDOM = 50, 10
-_AT_ZERO, _STAYS = 30, 5
+_AT_ZERO, _AT_NOTHING, _STAYS = 30, 10, 5  # steps at a rate next to nothing, at exactly 0, at a Trainer's 0
 _FOLLOWED = 2000  # steps of a schedule that are looked at in advance
 _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has used up is kept
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
@@ -87,7 +87,7 @@ def _used_up(seen: Observation) -> Finding | None:
     # What goes on for so long at a rate of zero was meant to learn, whatever it has learnt before.
     planned = seen.optimizer.training_steps if seen.optimizer and len(known) - zero >= _STAYS else None
     total = max(len(known), planned or 0)
-    long = total - zero >= max(_AT_ZERO, total // 3)
+    long = total - zero >= max(_AT_ZERO if any(known[zero:]) else _AT_NOTHING, total // 3)
     if zero == 0 or not (long or (zero <= len(known) // 4 and not reading.script_learns(seen))):
         return None
     of = f" of {total}" if planned else ""

@@ -185,3 +185,13 @@ def test_answers_beside_the_token_before_theirs(facts: dict[str, object], wrong:
 def test_few_tokens_are_no_verdict() -> None:
     few = AlignmentFacts(tokens=50, same=0.0, following=1.0)
     assert "only 50" in str(verdict(MetricPlaces, seen(evaluation=EvaluationFacts(alignment=few))))
+
+
+def test_ids_that_cannot_be_decoded() -> None:
+    observation = Observation(framework="torch", stopped="exception", exception=ExceptionFacts(
+        type="OverflowError", bases=["Exception"], message="out of range integral type conversion attempted", stage="data", site=HERE,
+        frames=[["train.py", 61, "compute_metrics"], ["site-packages/transformers/tokenization_utils_base.py", 4064, "batch_decode"]]))
+    found(MetricInput, observation, "-100", "pad_token_id")
+    assert observation.exception is not None
+    observation.exception.frames = [["train.py", 61, "pack"]]
+    assert verdict(MetricInput, observation) is None

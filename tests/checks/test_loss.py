@@ -339,3 +339,24 @@ def test_a_softmax_over_one_unit_is_one_but_for_rounding(value: float, wrong: bo
     facts = call("bce", inputs=tensor(8, 1, minimum=value, maximum=value), from_logits=False)
     result = verdict(OutputFitsLoss, seen(framework="keras", loss_calls=[facts], model=model(final_units=1, final_activation="softmax")))
     assert ("1 for every row" in getattr(result, "message", "")) is wrong
+
+
+@pytest.mark.parametrize(("mean", "sums", "name", "wrong"), [
+    (0.28, False, "cross_entropy", True), (0.28, False, "categorical", True), (0.2, True, "cross_entropy", False),
+    (0.12, False, "categorical", False), (0.28, False, "bce_with_logits", False)])
+def test_several_labels_at_once_and_a_softmax(mean: float, name: str, *, sums: bool, wrong: bool) -> None:
+    target = TensorFacts(shape=(64, 5), dtype="float32", minimum=0.0, maximum=1.0, mean=mean, integral=True, rows_sum_to_one=sums)
+    output = TensorFacts(shape=(64, 5), dtype="float32", minimum=-1.0, maximum=1.0, mean=0.0, std=0.5)
+    observation = seen(loss_calls=[call(name, inputs=output, target=target)], model=model())
+    if wrong:
+        found(OutputFitsLoss, observation, "1.4 of 5", "binary")
+    else:
+        assert not hasattr(verdict(OutputFitsLoss, observation), "remedy")
+
+
+def test_a_mean_of_nothing() -> None:
+    empty = TensorFacts(shape=(16,), dtype="int64", minimum=-100, maximum=-100, mean=-100.0, integral=True)
+    birth = BadBirth(step=1, what="loss", name="cross_entropy")
+    observation = seen(births=[birth], steps=steps(2, loss=math.nan),
+                       loss_calls=[call("cross_entropy", target=empty, value=math.nan, ignore_index=-100)])
+    found(NotANumber, observation, "every target of that batch is -100", "mean of nothing")

@@ -166,6 +166,18 @@ def test_a_rate_that_is_used_up_long_before_the_last_step(planned: int | None, z
         assert not hasattr(verdict(RateTooLow, observed), "remedy")
 
 
+@pytest.mark.parametrize(("end", "wrong"), [(0.0, True), (1e-9, False)])
+def test_a_loop_that_goes_on_at_a_rate_of_nothing(end: float, *, wrong: bool) -> None:
+    taken = steps(24, loss=0.9)
+    for number, step in enumerate(taken):
+        step.learning_rate = max(end, 0.1 * (1 - number / 10))
+    observed = seen(steps=taken, model=model(), optimizer=ADAM)
+    if wrong:
+        found(RateTooLow, observed, "from step 11 on")
+    else:
+        assert not hasattr(verdict(RateTooLow, observed), "remedy")
+
+
 def test_the_rate_of_a_trainer_stands_in_its_arguments() -> None:
     arguments = Site(file="train.py", line=20, source="arguments = TrainingArguments(")
     inside, own = Site(file="train.py", line=40, source="trainer.train()"), Site(file="train.py", line=25, source="opt = AdamW(...)")

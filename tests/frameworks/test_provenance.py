@@ -272,6 +272,24 @@ for xb, yb in DataLoader(Rows(table)):
 """
 
 
+STARS = """
+from datasets import Dataset
+frame = read()
+frame["label"] = frame["stars"]
+rows = Dataset.from_pandas(frame[["text", "label"]])
+rows = rows.map(lambda batch: tokenizer(batch["text"]), batched=True)
+trainer = Trainer(model=model, train_dataset=rows)
+"""
+
+
+def test_a_map_that_leaves_the_labels_alone(tmp_path: Path) -> None:
+    found = chains(tmp_path, STARS, "trainer", "Trainer(")
+    assert ("made", 'frame["label"] = frame["stars"]') in told(found["labels"])
+    assert not [source for _, source in told(found["labels"]) if ".map(" in source]
+    changed = chains(tmp_path, STARS.replace('tokenizer(batch["text"])', '{"label": shift(batch)}'), "trainer", "Trainer(")
+    assert [source for _, source in told(changed["labels"]) if ".map(" in source]
+
+
 def test_the_line_on_which_labels_part_from_inputs(tmp_path: Path) -> None:
     seen = Observation(sources=chains(tmp_path, TABLE.replace("self.last(row)", "self.table[row, -1]"), "loss", "cross_entropy("))
     both = Site(file=seen.sources["labels"][0].site.file, line=11, source="table = ...")

@@ -196,9 +196,10 @@ class Text:
             self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), bound.kind, by))
             self._name(name, scope, bound.line, path, deep + 1)
         elif bound is not None and bound.value is not None:
-            rest = path[1:] if keyed and self._binding(keyed, scope, line) is bound else path
-            if bound.path or isinstance(bound.value, ast.Name):
-                self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "taken"))
+            column = bool(keyed) and self._binding(keyed, scope, line) is bound  # the line that gives a column its name
+            rest = path[1:] if column else path
+            if column or bound.path or isinstance(bound.value, ast.Name):
+                self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "made" if column else "taken"))
             self._follow(bound.value, scope, bound.line, (*bound.path, *rest), deep + 1)
         elif isinstance(scope, ast.FunctionDef):
             self._argument(name, scope, path, deep)
@@ -292,6 +293,8 @@ class Text:
         base = None if isinstance(base, ast.Name) and base.id in self._modules else base
         if base is None and (name in self._functions or name in self._classes):
             return None
+        if base is not None and name == "map" and self._leaves_alone(first, path):
+            return base, path, ""
         if base is not None and name in _METHODS | _MOVES | _ROWWISE | _COMPUTES:
             kinds = (("converted", _METHODS), ("made", _COMPUTES), ("reordered", _MOVES_ROWS))
             return base, path, next((kind for kind, names in kinds if name in names), "")
@@ -342,6 +345,14 @@ class Text:
         made = bound.value if bound is not None and not bound.path else made
         own = self._classes.get(_name(made.func)) if isinstance(made, ast.Call) else None
         return next((part for part in own.body if isinstance(part, ast.FunctionDef) and part.name == "__call__"), None) if own else None
+
+    def _leaves_alone(self, mapped: ast.expr | None, path: Path) -> bool:
+        """Whether a function that a dataset's rows are given to never names the column that is followed."""
+        key = next((part for part in path if isinstance(part, str) and part not in _PARTS), None)
+        body = self._functions.get(mapped.id) if isinstance(mapped, ast.Name) else mapped if isinstance(mapped, ast.Lambda) else None
+        return key is not None and body is not None and not any(
+            (isinstance(node, ast.Constant) and node.value == key) or (isinstance(node, ast.keyword) and node.arg == key)
+            for node in ast.walk(body))
 
     def _made(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
         """A call that makes something new: a function of the script's own is gone into, and a dataset's way to make a row."""
