@@ -35,6 +35,8 @@ class BatchFacts(Facts):
     labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
     text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
     `layout`: of images or series that do not lie as their axes say. `lengths`: of parts whose rows are filled up to one length.
+    `pieced_rows`: rows with a label for each word, some of which are cut into pieces; in `pieced_astray` the labels are laid on the pieces
+    one after the other, and not on the first piece of each word.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -53,6 +55,8 @@ class BatchFacts(Facts):
     ends_left_out: int = 0
     layout: LayoutFacts | None = None
     lengths: LengthFacts | None = None
+    pieced_rows: int = 0
+    pieced_astray: int = 0
 
 
 class ApartFacts(Facts):

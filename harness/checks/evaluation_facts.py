@@ -125,6 +125,18 @@ class MonitorFacts(Facts):
     site: Site | None = None
 
 
+class ScaleFacts(Facts):
+    """Mean and standard deviation of the batches of one model: of the training, and of the evaluation (`held`), medians over some batches.
+    `held_stds`: the least and the largest; `shape`: of a row."""
+
+    mean: float
+    std: float
+    held_mean: float
+    held_std: float
+    held_stds: tuple[float, float]
+    shape: list[int]
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active; `sampled`: those of them that ask for the same rows three times in a row or more. `training_in_eval_mode`:
@@ -151,4 +163,5 @@ class EvaluationFacts(Facts):
     alignment: AlignmentFacts | None = None
     predicted: list[PredictedFacts] = []
     monitors: list[MonitorFacts] = []
+    scale: ScaleFacts | None = None
     site: Site | None = None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import reading, sourcing
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts
 from harness.checks.observation import Observation
 
-_ASTRAY = 0.2
+_ASTRAY, _MOSTLY = 0.2, 0.5
 _LEAST_DRAWS = 3
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
 _BY_HEART, _RELATED_ROWS = 0.3, 500
@@ -26,6 +26,9 @@ def finding(seen: Observation) -> Finding | None:
     ragged = [batch.lengths for batch in seen.batches if batch.lengths is not None]
     if sum(facts.apart for facts in ragged) > _ASTRAY * sum(facts.rows for facts in ragged):
         return _of_other_lengths(seen, ragged)
+    pieced, astray = (sum(getattr(batch, name) for batch in seen.batches) for name in ("pieced_rows", "pieced_astray"))
+    if astray > max(_LEAST_DRAWS, _MOSTLY * pieced):
+        return _on_pieces(seen, pieced, astray)
     if seen.augmentation is not None and seen.augmentation.apart > max(_LEAST_DRAWS, _ASTRAY * seen.augmentation.compared):
         return _drawn_apart(seen, seen.augmentation)
     if seen.mixed is not None and not reading.script_learns(seen):
@@ -114,6 +117,18 @@ def _of_other_lengths(seen: Observation, ragged: list[LengthFacts]) -> Finding:
                   "lengths of the first rows: " + "; ".join(f"{name} {', '.join(map(str, lengths))}"
                                                              for name, lengths in zip(names, first.example, strict=True)),
                   *sourcing.orders(seen)])
+
+
+def _on_pieces(seen: Observation, rows: int, astray: int) -> Finding:
+    """Labels of words that are laid on pieces of words."""
+    return Finding(
+        message="Labels are made for words and laid on pieces of words, one after the other: behind the first word that is cut into "
+                f"pieces each label stands on another word's piece (in {astray} of {rows} rows with such words).",
+        remedy="Ask the tokenizer which word a piece is of: `words = encoded.word_ids(i)`, then the label of `words[k]` for the first "
+               "piece of each word and -100 for all others.",
+        site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
+        or sourcing.line(seen, "labels", "made") or reading.place(seen, "loader", "fit"),
+        evidence=[f"rows in which as many tokens have a label as there are words, but not those that begin one: {astray}"])
 
 
 def _collated(seen: Observation, collation: CollationFacts) -> Finding:

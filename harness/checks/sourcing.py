@@ -28,6 +28,13 @@ def parted(seen: Observation, place: Site) -> Site:
     return own[-1] if own and (place.file, place.line) in inputs else place
 
 
+def of_others(seen: Observation) -> Site | None:
+    """The latest line on which inputs of the evaluation are made or converted that the training's do not go through as well."""
+    shared = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+    return next((step.site for step in seen.sources.get("held", []) if step.kind in ("made", "converted", "called")
+                 and (step.site.file, step.site.line) not in shared), None)
+
+
 def shifted(seen: Observation) -> Site | None:
     """Where labels begin later than what they are cut from: `ids[:, 1:]`, a roll."""
     return next((step.site for step in seen.sources.get("labels", []) if re.search(_LATER, step.site.source)), None)

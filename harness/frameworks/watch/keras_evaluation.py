@@ -108,6 +108,12 @@ class Evaluations:
             self._predicted.update(found)
             self._referenced.update(labels)
         watch.relations.held(self.pair(seen))
+        watch.session.safely("a scale", self._scaled, watch.steps.model, seen["data"])
+
+    def _scaled(self, model: Any, data: Any) -> None:
+        from harness.frameworks.watch.keras_data import columns_of
+
+        self._watch.splits.held(model, list(columns_of(data).values())[:1])
 
     def _scored(self, outputs: Any) -> None:
         """Count the raw outputs of a binary loss that applies the sigmoid itself."""
@@ -143,6 +149,7 @@ class Evaluations:
             if not session.active or not self._watch.seen.steps:
                 return original(model, *args, **kwargs)
             session.safely("predict", self._begin)
+            session.safely("a scale", self._watch.splits.held, model, [args[0] if args else kwargs.get("x")])
             self._seen.forwards += 1
             made = original(model, *args, **kwargs)
             session.safely("predict", self._watch.passes.asked, args[0] if args else kwargs.get("x"), session.sites.place(), made)

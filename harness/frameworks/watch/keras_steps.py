@@ -217,6 +217,7 @@ class Steps:
         number, self.watched_model = self.taken, model
         self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
+        watch.session.safely("a scale", watch.splits.trained, model, list(columns.values())[:1])
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)
         self._differences(seen, traced, number)

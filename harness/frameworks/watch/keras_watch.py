@@ -26,6 +26,7 @@ from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.splits import Splits
 from harness.frameworks.watch.weighing import Weighing
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
-        self.draws = Draws(session)
+        self.draws, self.splits = Draws(session), Splits()
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -227,7 +228,7 @@ class KerasWatcher:
         return self.patience.lasts(self.probes.undecided) and not self.births.echo
 
     def _relate(self) -> None:
-        self.seen.evaluation.relation = self.relations.facts()
+        self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
 
     @property
     def leads_on(self) -> bool:

@@ -6,32 +6,20 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from harness.frameworks.watch import handing
+
 Scope = ast.Module | ast.FunctionDef | ast.Lambda
 # What is taken of a value, outermost first: "item" for one row of it, a number or a key for a part.
 Path = tuple[int | str, ...]
 
 _DEEP = 40
-_HANDS_ON = {"DataLoader", "tqdm", "iter", "list", "tuple", "cycle", "Subset", "to_device"}
-_CONVERTS = {"tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor", "Tensor", "array", "asarray", "constant", "Series",
-             "convert_to_tensor", "DataFrame"}
-_METHODS = {"long", "float", "int", "double", "bool", "astype", "numpy", "tolist", "to_numpy", "unsqueeze", "squeeze", "view", "reshape",
-            "type", "half", "flatten", "ravel"}
-_COMPUTES = {"map", "apply", "fillna", "replace"}
-_MOVES = {"to", "cuda", "cpu", "contiguous", "clone", "copy"}
-_DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
-_PARTS = ("item", "train", "test")
-_ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "filter", "with_format", "train_test_split", "cast_column",
-            "shuffle", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna"}
-# Of whole rows; where only one of labels and inputs goes through one of these, they come apart.
-_MOVES_ROWS = {"shuffle", "select", "filter", "drop", "dropna", "sample"}
-_REORDERS = {"permutation", "shuffle", "sample", "sort", "argsort", "sorted", "sort_values", "randperm", "roll", "flip", "reversed",
-             "flipud", "choice"}
 
 
 @dataclass(frozen=True)
 class Step:
     """A line that the value went through. `kind`: made (computed there), converted (another type or shape), taken (a part, or handed on),
-    reordered (its rows stand in another order since). `by`: the text of the index that reorders it, where it is one.
+    called (a function of the script's, which the next lines are in), reordered (its rows stand in another order since). `by`: the text of
+    the index that reorders it, where it is one.
     """
 
     line: int
@@ -81,7 +69,8 @@ class Text:
         for _ in range(_DEEP):
             method = value.func if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
             numbers = isinstance(value, ast.Call) and all(isinstance(part, ast.Constant | ast.UnaryOp) for part in value.args)
-            if method is not None and (numbers or isinstance(method.value, ast.Call | ast.Subscript) or method.attr in _METHODS | _MOVES):
+            if method is not None and (numbers or isinstance(method.value, ast.Call | ast.Subscript)
+                                       or method.attr in handing.METHODS | handing.MOVES):
                 value = method.value
             elif isinstance(value, ast.Call) and value.args:
                 return value.args[0]
@@ -295,15 +284,15 @@ class Text:
             return None
         if base is not None and name == "map" and self._leaves_alone(first, path):
             return base, path, ""
-        if base is not None and name in _METHODS | _MOVES | _ROWWISE | _COMPUTES:
-            kinds = (("converted", _METHODS), ("made", _COMPUTES), ("reordered", _MOVES_ROWS))
+        if base is not None and name in handing.METHODS | handing.MOVES | handing.ROWWISE | handing.COMPUTES:
+            kinds = (("converted", handing.METHODS), ("made", handing.COMPUTES), ("reordered", handing.MOVES_ROWS))
             return base, path, next((kind for kind, names in kinds if name in names), "")
         if base is not None and name == "add_column" and len(value.args) == 2:
             given = value.args[0].value if isinstance(value.args[0], ast.Constant) else None
             return (value.args[1], path[path.index(given) + 1:], "") if given in path else (base, path, "")
         if base is not None and name == "groupby" and not any(word.arg == "sort" for word in value.keywords):
             return base, path, "reordered"  # the groups come sorted by their key
-        if base is not None and name in _REORDERS and first is None:
+        if base is not None and name in handing.REORDERS and first is None:
             return base, rest, "reordered"
         if first is None:
             return None
@@ -314,11 +303,11 @@ class Text:
             return value.args[path[0]], path[1:], ""
         if name == "train_test_split" and path and isinstance(path[0], int):
             return value.args[min(path[0] // 2, len(value.args) - 1)], path[1:], ""
-        parts = {"enumerate": ("item", *rest[1:]), "random_split": path[1:], **dict.fromkeys(_HANDS_ON, path),
-                 **dict.fromkeys(_DATASETS, tuple(part for part in path if part not in _PARTS))}
+        parts = {"enumerate": ("item", *rest[1:]), "random_split": path[1:], **dict.fromkeys(handing.HANDS_ON, path),
+                 **dict.fromkeys(handing.DATASETS, tuple(part for part in path if part not in handing.PARTS))}
         if name in parts:
             return first, parts[name], ""
-        kind = "converted" if name in _CONVERTS else "reordered" if name in _REORDERS else ""
+        kind = "converted" if name in handing.CONVERTS else "reordered" if name in handing.REORDERS else ""
         return (first, rest, kind) if kind else None
 
     def _collated(self, loader: ast.Call, scope: Scope, path: Path, deep: int) -> bool:
@@ -348,7 +337,7 @@ class Text:
 
     def _leaves_alone(self, mapped: ast.expr | None, path: Path) -> bool:
         """Whether a function that a dataset's rows are given to never names the column that is followed."""
-        key = next((part for part in path if isinstance(part, str) and part not in _PARTS), None)
+        key = next((part for part in path if isinstance(part, str) and part not in handing.PARTS), None)
         body = self._functions.get(mapped.id) if isinstance(mapped, ast.Name) else mapped if isinstance(mapped, ast.Lambda) else None
         return key is not None and body is not None and not any(
             (isinstance(node, ast.Constant) and node.value == key) or (isinstance(node, ast.keyword) and node.arg == key)
@@ -369,6 +358,7 @@ class Text:
                 self._follow(inner, scope, line, (), deep + 1)
             return
         made = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+        self._note(value, scope, "called")
         for part in (function, *(own.body if own is not None else ())):
             self._entered[id(part)] = value
         if made:

@@ -25,8 +25,18 @@ def of(seen: Observation) -> dict[str, list[SourceFacts]]:
     for start in starts:
         found = _from(start) if start is not None and start.cell is None else {}
         if found:
-            return found
+            return found | ({} if "held" in found or seen.evaluation.scale is None else _held(seen.sites.get("evaluation")))
     return {}
+
+
+def _held(start: Site | None) -> dict[str, list[SourceFacts]]:
+    """What a model is given on the line of an evaluation: the argument of a call there that came the longest way."""
+    if start is None or start.cell is not None:
+        return {}
+    text = Text(parsed.tree(start.file))
+    given = [next(iter([*call.args, *(word.value for word in call.keywords)]), None) for call in text.calls(start.line)]
+    ways = [_read(text, start, value, ()) for value in given if value is not None]
+    return {"held": max(ways, key=len)} if ways else {}
 
 
 def _from(start: Site) -> dict[str, list[SourceFacts]]:
@@ -51,8 +61,9 @@ def _parts(text: Text, call: ast.Call) -> dict[str, list[Start]]:
     if name == "compile":
         return {}
     if "train_dataset" in words:
-        given = words["train_dataset"]
-        return {"labels": [(given, ("item", key)) for key in LABELS], "inputs": [(given, ("item", key)) for key in _INPUTS]}
+        given, held = words["train_dataset"], words.get("eval_dataset")
+        others: dict[str, list[Start]] = {"held": [(held, ("item", key)) for key in _INPUTS]} if held is not None else {}
+        return {"labels": [(given, ("item", key)) for key in LABELS], "inputs": [(given, ("item", key)) for key in _INPUTS], **others}
     if name == "fit":
         x, y = words.get("x", next(iter(call.args), None)), words.get("y", call.args[1] if len(call.args) > 1 else None)
         if x is None:
@@ -66,6 +77,6 @@ def _parts(text: Text, call: ast.Call) -> dict[str, list[Start]]:
     if labels is None and len(call.args) == 2:
         labels = call.args[1]
     first = next(iter(call.args), None)
-    inputs = text.asked(first) if first is not None else None
+    inputs = text.asked(first) if first is not None else next((words[key] for key in words if key not in LABELS), None)
     return {name: [(value, ())] for name, value in (("labels", labels), ("inputs", inputs)) if value is not None}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.data_facts import BatchFacts, LayoutFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import layouts, lengths, tensors, written
+from harness.frameworks.watch import layouts, lengths, pieces, tensors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _TOKENIZERS = ("Tokenizer", "BertWordPieceTokenizer", "ByteLevelBPETokenizer", "
                "PreTrainedTokenizerFast")
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y", "target_values")
 IGNORED = -100
-_TEXTS = 4
+_TEXTS, _PIECED = 4, 32
 _THE_SAME = 0.9
 _COLUMNS = 24
 
@@ -93,7 +93,12 @@ def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> Batch
         tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
         if tokenizer is not None:
             _read_texts(seen, data, columns.get("attention_mask"), tokenizer)
-            _ends(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels), tokenizer)
+            wanted = tensors.array(labels)
+            _ends(seen, data, tensors.array(columns.get("attention_mask")), wanted, tokenizer)
+            if wanted is not None and wanted.shape == data.shape and wanted.dtype.kind in "iu":
+                rows = [tokenizer.convert_ids_to_tokens([int(number) for number in row if number >= 0]) for row in data[:_PIECED]]
+                found = pieces.astray(rows, wanted != IGNORED, set(tokenizer.all_special_tokens))
+                seen.pieced_rows, seen.pieced_astray = found
     return seen
 
 

@@ -20,6 +20,7 @@ from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.seasoned import Seasoned
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.splits import Splits
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_cached import Cached
 from harness.frameworks.watch.torch_calls import Calls, RootCall
@@ -75,7 +76,7 @@ class TorchWatcher:
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.kept = torch_kept.Unfollowed(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
-        self.relations, self.alignment = Relations(), Alignment()
+        self.relations, self.alignment, self.splits = Relations(), Alignment(), Splits()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
@@ -153,6 +154,8 @@ class TorchWatcher:
             self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
         self.evaluations.trained(calls)
         for call in calls:
+            self.session.safely("a scale", self.splits.trained, call.module, trees.leaves([call.args, call.kwargs], self.torch.is_tensor))
+        for call in calls:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
         self.session.safely("graphs that are kept", self.kept.backward)
@@ -228,7 +231,7 @@ class TorchWatcher:
 
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
-        self.seen.evaluation.alignment = self.alignment.facts()
+        self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
 
     @property
     def leads_on(self) -> bool:

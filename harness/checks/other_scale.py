@@ -1,0 +1,48 @@
+"""Inputs of an evaluation that are of another scale than those of the training."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading, sourcing
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+
+# By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
+# part of a series may well be much narrower than the whole.
+_WIDER, _NARROWER, _MOVED = 3.0, 20.0, 1.0
+
+
+class OtherScale(Check):
+    """The evaluation gets inputs of another scale than the training.
+
+    Whatever is done to the inputs of the training, dividing by 255 or standardising by their mean and deviation, has to be done to all
+    others with the same numbers. A model that was trained around 0 answers nothing of use for values around 100.
+    Source: scikit-learn docs, "Common pitfalls" (inconsistent preprocessing).
+    """
+
+    code: ClassVar[str] = "E508"
+    stage: ClassVar[Stage] = "evaluation"
+    requires: ClassVar[tuple[str, ...]] = ("D103", "L209")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from mean and deviation of what one model is given in training and, in the same shape, in evaluation."""
+        scale = seen.evaluation.scale
+        if scale is None:
+            raise NotJudged("no model was seen to get inputs of one shape in training and in evaluation")
+        if reading.several_models(seen):
+            raise NotJudged("several models are trained, each with inputs of its own")
+        low, high = scale.held_stds
+        wider = low > _WIDER * scale.std or 0 < high < scale.std / _NARROWER
+        if not wider or abs(scale.held_mean - scale.mean) < _MOVED * min(scale.std, high):
+            return None
+        trained, held = (f"mean {mean:.3g}, deviation {deviation:.3g}" for mean, deviation in (
+            (scale.mean, scale.std), (scale.held_mean, scale.held_std)))
+        return Finding(
+            message="What the model is given in the evaluation is of another scale than what it was trained on: "
+                    f"{held}, against {trained}.",
+            remedy="Do to these inputs what is done to those of the training, with the same numbers: "
+                   "`test = (test - train_mean) / train_std`, `scaler.transform(test)` (never `fit_transform`), `/ 255`.",
+            site=sourcing.of_others(seen) or reading.place(seen, "evaluation", "eval_loader", "loader"),
+            evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}"])

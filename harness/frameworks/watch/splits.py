@@ -1,0 +1,58 @@
+"""The scale of what a model is given in training, beside that of what it is given in evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from harness.checks.evaluation_facts import ScaleFacts
+from harness.frameworks.watch import tensors
+
+_BATCHES, _ROWS, _LARGEST = 6, 16, 1 << 22
+_STEADY = 1.5  # how far apart deviations of training batches may lie, as a factor
+
+# Mean and standard deviation of a batch.
+Scale = tuple[float, float]
+Key = tuple[int, tuple[int, ...]]
+
+
+class Splits:
+    """Keeps the scales of the first batches of floats that a model sees in training, and in evaluation."""
+
+    def __init__(self) -> None:
+        self._trained: dict[Key, list[Scale]] = {}
+        self._held: dict[Key, list[Scale]] = {}
+
+    def trained(self, model: Any, given: Sequence[Any]) -> None:
+        """A training step runs a model on these; the first one with floats counts."""
+        self._keep(self._trained, model, given)
+
+    def held(self, model: Any, given: Sequence[Any]) -> None:
+        """An evaluation does."""
+        if self._trained:
+            self._keep(self._held, model, given)
+
+    def _keep(self, known: dict[Key, list[Scale]], model: Any, given: Sequence[Any]) -> None:
+        for value in given:
+            shape = tuple(getattr(value, "shape", ()))
+            if len(shape) < 2 or "float" not in str(getattr(value, "dtype", "")):
+                continue
+            scales = known.setdefault((id(model), tuple(int(size or 0) for size in shape[1:])), [])
+            plain = tensors.array(value) if len(scales) < _BATCHES and (shape[0] or 0) >= _ROWS else None
+            if plain is not None and 0 < plain.size <= _LARGEST and np.isfinite(plain).all():
+                scales.append((float(plain.mean(dtype=np.float64)), float(plain.std(dtype=np.float64))))
+            return
+
+    def facts(self) -> ScaleFacts | None:
+        """None where no model saw rows of one shape in both, or the batches of training differ much among themselves."""
+        for key, trained in self._trained.items():
+            held, spread = self._held.get(key), [deviation for _, deviation in trained]
+            if held and len(trained) > 1 and 0 < max(spread) < _STEADY * min(spread):
+                return ScaleFacts(mean=median(mean for mean, _ in trained), std=median(spread),
+                                  held_mean=median(mean for mean, _ in held), held_std=median(deviation for _, deviation in held),
+                                  held_stds=(min(deviation for _, deviation in held), max(deviation for _, deviation in held)),
+                                  shape=list(key[1]))
+        return None

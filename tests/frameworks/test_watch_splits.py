@@ -1,0 +1,83 @@
+"""Inputs of an evaluation in another scale than those of the training, in both frameworks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from harness.checks.evaluation_facts import ScaleFacts
+from tests.checks.made import healthy, judge
+from tests.frameworks.watching import found, watch
+
+HEAD = """
+import numpy as np
+rng = np.random.default_rng(0)
+raw = rng.normal(40, 12, size=(480, 10)).astype("float32")
+y = (raw[:, 0] > raw[:, 1]).astype("int64")
+train, test = raw[:320], raw[320:]
+mean, std = train.mean(0), train.std(0)
+train = (train - mean) / std
+TEST
+"""
+TORCH = HEAD + """
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+rows = DataLoader(TensorDataset(torch.tensor(train), torch.tensor(y[:320])), batch_size=16, shuffle=True)
+others = DataLoader(TensorDataset(torch.tensor(test), torch.tensor(y[320:])), batch_size=80)
+model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+def accuracy():
+    model.eval()
+    with torch.no_grad():
+        return np.mean([(model(xb).argmax(1) == yb).float().mean().item() for xb, yb in others])
+for epoch in range(3):
+    model.train()
+    for xb, yb in rows:
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(accuracy())
+"""
+KERAS = HEAD + """
+import keras
+model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2)])
+model.compile(optimizer=keras.optimizers.Adam(1e-2), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(train, y[:320], batch_size=16, epochs=2, verbose=0)
+ASKED
+"""
+RAW, SCALED, RANGE = "test = test.copy()", "test = (test - mean) / std", "test = 5 * (test - mean) / std"
+
+
+@pytest.mark.parametrize(("test", "wrong"), [(RAW, True), (SCALED, False), (RANGE, False)])
+def test_torch(tmp_path: Path, test: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, TORCH.replace("TEST", test), probe_seconds=0.5)
+    assert seen.evaluation.scale is not None, seen.warnings
+    assert ("E508" in found(seen)) is wrong, seen.evaluation.scale
+    if wrong:
+        finding = next(result.finding for result in walk(seen) if result.code == "E508")
+        assert finding is not None
+        assert finding.site is not None
+
+
+@pytest.mark.parametrize("asked", ["model.evaluate(test, y[320:], verbose=0)", "model.predict(test, verbose=0)"])
+@pytest.mark.parametrize(("test", "wrong"), [(RAW, True), (SCALED, False)])
+def test_keras(tmp_path: Path, asked: str, test: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, KERAS.replace("TEST", test).replace("ASKED", asked), probe_seconds=0.5)
+    assert seen.evaluation.scale is not None, seen.warnings
+    assert ("E508" in found(seen)) is wrong, seen.evaluation.scale
+
+
+@pytest.mark.parametrize(("held", "wrong"), [
+    ((33.0, 80.0), True), ((0.0005, 0.0012), True), ((0.13, 0.31), False), ((0.0, 5.0), False), ((2.0, 0.5), False), ((0.9, 0.05), False)])
+def test_what_is_another_scale(held: tuple[float, float], *, wrong: bool) -> None:
+    seen = healthy()
+    middle, deviation = held
+    seen.evaluation.scale = ScaleFacts(mean=0.13, std=0.31, held_mean=middle, held_std=deviation, held_stds=(deviation, deviation),
+                                       shape=[28])
+    assert (judge("E508", seen) == "found") is wrong
