@@ -59,6 +59,18 @@ class BatchFacts(Facts):
     pieced_astray: int = 0
 
 
+class VocabularyFacts(Facts):
+    """A tokenizer beside the vocabulary of a checkpoint: of its `tokens` so many are `shared`, and so many have the `same` id. `example`:
+    tokens with their ids here and there; `site`: where the tokenizer is made."""
+
+    checkpoint: str
+    tokens: int
+    shared: int
+    same: int
+    example: list[tuple[str, int, int]] = []
+    site: Site | None = None
+
+
 class ApartFacts(Facts):
     """Inputs and targets that come from two sources: in `same` of `steps` steps these delivered the same rows.
 

@@ -12,7 +12,16 @@ from typing import Any, Literal
 import msgspec
 
 from harness.catalog.schema import Stage
-from harness.checks.data_facts import ApartFacts, AugmentationFacts, BatchFacts, CollationFacts, LoaderFacts, OverwrittenFacts, SourceFacts
+from harness.checks.data_facts import (
+    ApartFacts,
+    AugmentationFacts,
+    BatchFacts,
+    CollationFacts,
+    LoaderFacts,
+    OverwrittenFacts,
+    SourceFacts,
+    VocabularyFacts,
+)
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.loss_facts import DivergenceFacts, LossCall, WeightFacts
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
@@ -78,6 +87,7 @@ class Observation(Facts):
     generated: UnmaskedFacts | None = None
     asked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None
+    vocabulary: VocabularyFacts | None = None
     collation: CollationFacts | None = None
     augmentation: AugmentationFacts | None = None
     divergence: list[DivergenceFacts] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
 import math
@@ -49,7 +48,6 @@ class Models:
         session = self._watch.session
         session.patches.replace(self._torch.nn.Module, "load_state_dict", self._wrap_load)
         session.when_imported("transformers.modeling_utils", self._hook_transformers)
-        session.when_imported("transformers.tokenization_utils_base", self._hook_tokenizers)
 
     def _wrap_load(self, original: Any) -> Any:
         def load_state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -79,32 +77,6 @@ class Models:
             return from_pretrained
 
         session.patches.replace(module.PreTrainedModel, "from_pretrained", wrap)
-
-    def _hook_tokenizers(self, module: Any) -> None:
-        session, known = self._watch.session, self._watch.data.tokenizers
-
-        def wrap(original: Any) -> Any:
-            def __init__(tokenizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-                original(tokenizer, *args, **kwargs)
-                if session.active:
-                    session.site("tokenizer")
-                    known.append(tokenizer)
-
-            return __init__
-
-        session.patches.replace(module.PreTrainedTokenizerBase, "__init__", wrap)
-        session.patches.replace(module.PreTrainedTokenizerBase, "__call__", self._wrap_tokenizing)
-
-    def _wrap_tokenizing(self, original: Any) -> Any:
-        session, sites = self._watch.session, self._watch.seen.sites
-
-        @functools.wraps(original)
-        def __call__(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if session.active and "untruncated" not in sites and not kwargs.get("truncation"):
-                session.safely("a tokenizer's call", session.site, "untruncated")
-            return original(tokenizer, *args, **kwargs)
-
-        return __call__
 
     # The first forward and backward
 

@@ -45,6 +45,7 @@ from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_trainer import Trainers
+from harness.frameworks.watch.vocabularies import Vocabularies
 
 _PENDING = 16
 _NODES = 60_000
@@ -81,8 +82,9 @@ class TorchWatcher:
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.schedules, self.origins = Schedules(self), Origins(self)
+        self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
-                     self.masks, self.origins,
+                     self.masks, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
@@ -229,6 +231,10 @@ class TorchWatcher:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided)
 
+    def _compare_vocabularies(self) -> None:
+        if self.seen.model is not None and self.seen.model.pretrained:
+            self.seen.vocabulary = self.vocabularies.measure(self.roots)
+
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
@@ -251,7 +257,7 @@ class TorchWatcher:
             self._remember("kept", site(kept))
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
                            ("origins", self.origins.finish),
-                           ("models", self.models.finish),
+                           ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
