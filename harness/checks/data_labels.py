@@ -67,6 +67,11 @@ def still_guessing(seen: Observation) -> float | None:
     return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None
 
 
+def _naming(seen: Observation, value: int | None) -> Site | None:
+    """The latest line on which labels are made that names this value."""
+    return next((made for made in sourcing.lines(seen, "labels") if str(value) in made.source), None)
+
+
 class ConstantLabels(Check):
     """All training labels are the same, or all are left out of the loss.
 
@@ -128,7 +133,7 @@ class ConstantLabels(Check):
             mapped = written or mapped  # the function that it is given was not read
         return Finding(message=f"Every label of every batch is {value}, which the loss leaves out: there is nothing to learn from.",
                        remedy=f"Look at how the labels are made; {value} is for padding and for tokens that are not to be predicted.",
-                       site=reading.place(seen, "collator.labels", "getitem.labels") or mapped or raised.made_by(seen, *raised.LABELS)
+                       site=_naming(seen, value) or reading.place(seen, "collator.labels", "getitem.labels") or mapped or raised.made_by(seen, *raised.LABELS)
                        or written or place,
                        evidence=[f"{which}: all {value}"])
 
@@ -148,7 +153,7 @@ class ConstantLabels(Check):
                                "place of the others.",
                        remedy=f"{value} belongs to the padding: look at the mask that puts it there, `labels.masked_fill(ids == pad_id, "
                               f"{value})`, and count what is left.",
-                       site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or calls[0].site,
+                       site=_naming(seen, value) or reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or calls[0].site,
                        evidence=[f"targets of the first {len(wide)} loss calls: {value} and 0"])
 
     @staticmethod

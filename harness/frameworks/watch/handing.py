@@ -7,7 +7,7 @@ CONVERTS = {"tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor", "T
              "convert_to_tensor", "DataFrame"}
 METHODS = {"long", "float", "int", "double", "bool", "astype", "numpy", "tolist", "to_numpy", "unsqueeze", "squeeze", "view", "reshape",
             "type", "half", "flatten", "ravel"}
-COMPUTES = {"map", "apply", "fillna", "replace"}
+COMPUTES = {"map", "apply", "fillna", "replace", "masked_fill", "masked_fill_", "clamp", "clip", "index_fill"}
 MOVES = {"to", "cuda", "cpu", "contiguous", "clone", "copy"}
 DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
 PARTS = ("item", "train", "test")
