@@ -133,8 +133,8 @@ class ConstantLabels(Check):
             mapped = written or mapped  # the function that it is given was not read
         return Finding(message=f"Every label of every batch is {value}, which the loss leaves out: there is nothing to learn from.",
                        remedy=f"Look at how the labels are made; {value} is for padding and for tokens that are not to be predicted.",
-                       site=_naming(seen, value) or reading.place(seen, "collator.labels", "getitem.labels") or mapped or raised.made_by(seen, *raised.LABELS)
-                       or written or place,
+                       site=_naming(seen, value) or reading.place(seen, "collator.labels", "getitem.labels") or mapped
+                       or raised.made_by(seen, *raised.LABELS) or written or place,
                        evidence=[f"{which}: all {value}"])
 
     @staticmethod
