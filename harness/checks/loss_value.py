@@ -314,8 +314,9 @@ class NotANumber(Check):
                         "is no number.",
                 remedy="Look at how the labels are made: most of them say that nothing is to be answered, or lie outside of what the "
                        "model is given (positions beyond the text are taken for such).",
-                site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(
-                    seen, "start_positions", "end_positions", *raised.LABELS) or sourcing.line(seen, "labels", "made") or birth.site or site,
+                site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels")
+                or raised.made_by(seen, "start_positions", "end_positions", *raised.LABELS) or sourcing.line(seen, "labels", "made")
+                or birth.site or site,
                 evidence=[*curve, f"targets of that call: {list(empty.target.shape) if empty.target else []}, all {empty.ignore_index}"])
         rows = f", rows {', '.join(map(str, birth.rows[:8]))}" if birth.rows else ""
         labels = f" with the labels {sorted(set(map(str, birth.row_labels)))[:8]}" if birth.row_labels else ""
