@@ -15,7 +15,7 @@ class OtherVocabulary(Check):
 
     A pretrained model knows what each row of its embedding table stands for. Another tokenizer numbers its tokens in another way: all ids
     are valid, nothing is raised, and every text reads as a row of unrelated words.
-    Source: Transformers docs, Preprocessing ("use the tokenizer that is associated with the pretrained model").
+    Source: Transformers docs, Preprocessing ("it's important to use the associated pretrained tokenizer").
     """
 
     code: ClassVar[str] = "D110"
