@@ -17,7 +17,6 @@ from harness.frameworks.watch.sites import Place
 
 _DEPTH = 3
 _DRAWING = re.compile(r"^((np|numpy)\.random|random)\.(?!seed|default_rng|RandomState|Generator|[gs]et_?state)")
-_NAMED = re.compile(r"(^|\.)_?(rng|generator|random_state)\.")
 
 
 class Draws:
@@ -25,7 +24,7 @@ class Draws:
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
-        self._read: dict[Any, Place | None] = {}  # by code
+        self._read: dict[Any, tuple[Place, str] | None] = {}  # by code
 
     def attach(self) -> None:
         """Hook `tf.data.Dataset.map`, which traces its function at once."""
@@ -46,19 +45,24 @@ class Draws:
     def traced(self, functions: list[Any], name: str) -> Iterator[None]:
         """While inside, functions of the script's are traced, or run in the place of their graph; `name` of the site where one draws."""
         known = name in self._session.observation.sites
-        place = None if known else self._session.safely("draws", self._drawing, functions)
-        before = _states(functions) if place is not None else None
+        found = None if known else self._session.safely("draws", self._drawing, functions)
+        if found is None:
+            yield
+            return
+        place, kind = found
+        before = _state(functions, kind)
         yield
-        if before is not None and _states(functions) != before and not _eagerly():
+        if _state(functions, kind) != before and not _eagerly():
             self._session.noted(name, place)
 
-    def _drawing(self, functions: list[Any]) -> Place | None:
+    def _drawing(self, functions: list[Any]) -> tuple[Place, str] | None:
         for function in functions:
             code = getattr(_plain(function), "__code__", None)
             if code not in self._read:
                 self._read[code] = drawing(function, self._session)
-            if self._read[code] is not None:
-                return self._read[code]
+            found = self._read[code]
+            if found is not None:
+                return found
         return None
 
 
@@ -68,13 +72,16 @@ def _eagerly() -> bool:
     return bool(tf.config.functions_run_eagerly())
 
 
-def _states(functions: list[Any]) -> list[Any]:
-    """The states of the generators that functions may draw from, so far as they compare."""
+def _state(functions: list[Any], kind: str) -> Any:
+    """The state of what functions draw from: of NumPy as a whole (`numpy`), of Python (`python`), of generators that they know by name."""
+    if kind == "python":
+        return random.getstate()
+    if kind == "numpy":
+        legacy = np.random.get_state(legacy=False)["state"]
+        return legacy["key"].tobytes(), legacy["pos"]
     scopes = {id(scope): scope for function in functions if (scope := getattr(_plain(function), "__globals__", None)) is not None}
-    held = [value for scope in scopes.values() for value in list(scope.values()) if isinstance(value, np.random.Generator)]
-    legacy = np.random.get_state(legacy=False)
-    return [str(legacy["state"]["key"][:4]), legacy["state"]["pos"], hash(random.getstate()),
-            *(str(generator.bit_generator.state) for generator in held[:8])]
+    return [str(value.bit_generator.state) for scope in scopes.values() for value in list(scope.values())
+            if isinstance(value, np.random.Generator)]
 
 
 def _plain(function: Any) -> Any:
@@ -83,19 +90,20 @@ def _plain(function: Any) -> Any:
     return getattr(function, "__wrapped__", function)
 
 
-def drawing(function: Any, session: WatchSession) -> Place | None:
-    """The line of a function of the script's, or of another one that it calls, on which NumPy or Python draws; None where none does."""
+def drawing(function: Any, session: WatchSession) -> tuple[Place, str] | None:
+    """The line of a function of the script's, or of another one that it calls, on which NumPy or Python draws, and from what; None where
+    none does."""
     code = getattr(_plain(function), "__code__", None)
     if code is None or not session.sites.is_own(code.co_filename):
         return None
     tree = parsed.tree(code.co_filename)
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and code.co_name in
-             (getattr(node, "name", "<lambda>"),) and _begins(node) <= code.co_firstlineno <= (node.end_lineno or node.lineno)]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)
+             and getattr(node, "name", "<lambda>") == code.co_name
+             and _begins(node) <= code.co_firstlineno <= (node.end_lineno or node.lineno)]
     known = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     scope = getattr(_plain(function), "__globals__", {})
-    line = _line(nodes[-1], known, lambda name: isinstance(scope.get(name), np.random.Generator | np.random.RandomState | random.Random),
-                 _DEPTH) if nodes else None
-    return (code.co_filename, line, code.co_name) if line is not None else None
+    found = _draw(nodes[-1], known, lambda name: isinstance(scope.get(name), np.random.Generator), _DEPTH) if nodes else None
+    return ((code.co_filename, found[0], code.co_name), found[1]) if found is not None else None
 
 
 def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
@@ -103,12 +111,14 @@ def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
     return min([node.lineno, *(part.lineno for part in decorators)])
 
 
-def _line(node: ast.AST, known: dict[str, ast.FunctionDef], draws: Callable[[str], bool], depth: int) -> int | None:
+def _draw(node: ast.AST, known: dict[str, ast.FunctionDef], draws: Callable[[str], bool], depth: int) -> tuple[int, str] | None:
     for call in [part for part in ast.walk(node) if isinstance(part, ast.Call)]:
         name = ast.unparse(call.func)
-        if _DRAWING.match(name) or _NAMED.search(name) or ("." in name and draws(name.split(".")[0])):
-            return call.lineno
+        if _DRAWING.match(name):
+            return call.lineno, "python" if name.startswith("random.") else "numpy"
+        if "." in name and draws(name.split(".")[0]):
+            return call.lineno, "generator"
         inner = known.get(name.removeprefix("self."))
-        if inner is not None and inner is not node and depth and (line := _line(inner, known, draws, depth - 1)) is not None:
-            return line
+        if inner is not None and inner is not node and depth and (found := _draw(inner, known, draws, depth - 1)) is not None:
+            return found
     return None

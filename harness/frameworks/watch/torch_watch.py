@@ -50,6 +50,7 @@ from harness.frameworks.watch.vocabularies import Vocabularies
 _PENDING = 16
 _NODES = 60_000
 _PATIENCE = 4
+_SCALED = 8  # steps whose inputs are measured
 
 
 class TorchWatcher:
@@ -155,7 +156,7 @@ class TorchWatcher:
         if self.seen.further is None:
             self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
         self.evaluations.trained(calls)
-        for call in calls:
+        for call in calls if self.steps.steps < _SCALED else ():
             self.session.safely("a scale", self.splits.trained, call.module, trees.leaves([call.args, call.kwargs], self.torch.is_tensor))
         for call in calls:
             if not any(call.module is root for root in self.roots):

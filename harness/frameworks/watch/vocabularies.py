@@ -14,6 +14,7 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import Place, kept
 
 _KEPT, _SHOWN = 20, 4
+_SPARE = 1024  # rows that a table may have beyond its tokens, to be of a round size
 
 
 class Vocabularies:
@@ -64,7 +65,7 @@ class Vocabularies:
         named = next((part for model in models for part in model.modules() if getattr(part, "name_or_path", "")
                       and getattr(getattr(part, "config", None), "vocab_size", None)), None)
         known = vocabulary(str(named.name_or_path)) if named is not None and self._called else {}
-        if named is None or not known or named.config.vocab_size < len(known):
+        if named is None or not 0 < len(known) <= named.config.vocab_size <= len(known) + _SPARE:
             return None
         found = None
         for tokenizer in self._called:
