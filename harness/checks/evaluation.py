@@ -47,7 +47,7 @@ class MetricInput(Check):
     _COUNT = r"Mismatch in the number of predictions \((\d+)\) and references \((\d+)\)|inconsistent numbers of samples: \[(\d+), (\d+)\]"
     _TUPLE = r"'tuple' object has no attribute 'argmax'|inhomogeneous shape after"
     _KERAS = r"Shapes \(.*\) and \(.*\) are incompatible|Incompatible shapes: \["
-    _UNDECODABLE = r"out of range integral type conversion attempted|can't convert negative int to unsigned"
+    _UNDECODABLE = r"out of range integral type conversion attempted|number too small to fit in target type|can't convert negative int"
     messages: ClassVar[tuple[str, ...]] = (_FORMAT, _MIX, _SCALAR, _COUNT, _TUPLE, _KERAS, _UNDECODABLE)
 
     def check(self, seen: Observation) -> Finding | None:

@@ -187,9 +187,10 @@ def test_few_tokens_are_no_verdict() -> None:
     assert "only 50" in str(verdict(MetricPlaces, seen(evaluation=EvaluationFacts(alignment=few))))
 
 
-def test_ids_that_cannot_be_decoded() -> None:
+@pytest.mark.parametrize("message", ["out of range integral type conversion attempted", "number too small to fit in target type"])
+def test_ids_that_cannot_be_decoded(message: str) -> None:
     observation = Observation(framework="torch", stopped="exception", exception=ExceptionFacts(
-        type="OverflowError", bases=["Exception"], message="out of range integral type conversion attempted", stage="data", site=HERE,
+        type="OverflowError", bases=["Exception"], message=message, stage="data", site=HERE,
         frames=[["train.py", 61, "compute_metrics"], ["site-packages/transformers/tokenization_utils_base.py", 4064, "batch_decode"]]))
     found(MetricInput, observation, "-100", "pad_token_id")
     assert observation.exception is not None

@@ -22,7 +22,7 @@ torch.manual_seed(0)
 def own(folder):
     words = (Path("{MINI}") / "vocab.txt").read_text().split("\\n")
     Path(folder, "vocab.txt").write_text("\\n".join(words[:5] + sorted(words[5:], key=lambda word: word[::-1])))
-    return BertTokenizerFast(vocab_file=str(Path(folder, "vocab.txt")))
+    return BertTokenizerFast.from_pretrained(folder)
 tokenizer = MADE
 model = LOADED
 texts = ["a man is in the garden", "nobody sleeps"] * 8
