@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from harness.checks.data_facts import SourceFacts
@@ -23,9 +24,19 @@ def lines(seen: Observation, what: str) -> list[Site]:
 
 def parted(seen: Observation, place: Site) -> Site:
     """The line on which labels go their own way, where a place is still on the way of both; else the place itself."""
-    inputs = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+    inputs = {(step.site.file, step.site.line): step.kind for step in seen.sources.get("inputs", [])}
     own = [step.site for step in seen.sources.get("labels", []) if (step.site.file, step.site.line) not in inputs]
-    return own[-1] if own and (place.file, place.line) in inputs else place
+    together = inputs.get((place.file, place.line)) in ("made", "converted") and not _side_by_side(place.source)
+    return own[-1] if own and together else place
+
+
+def _side_by_side(source: str) -> bool:
+    """Whether a line makes several values, each by an expression of its own: `x, y = read(), read_labels()`."""
+    try:
+        statement = ast.parse(source).body[0]
+    except (SyntaxError, IndexError):
+        return True
+    return isinstance(getattr(statement, "value", None), ast.Tuple)
 
 
 def of_others(seen: Observation) -> Site | None:

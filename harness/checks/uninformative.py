@@ -17,6 +17,8 @@ _PRICED = data_labels.CLASS_LOSSES | {"categorical", "model"}
 # A schedule of one cycle begins at a 25th of its highest rate by default.
 _CYCLE = 30
 _TWINS, _INPUTS = 100, 50
+# Of the loss of the best answer that does not look at the inputs; rows before the first one that was moved are still beside their labels.
+_NEAR_FLOOR, _PARTLY = 0.97, 0.85
 _BESIDE = ("attention_mask", "token_type_ids", "position_ids", "length")
 
 
@@ -52,12 +54,13 @@ class UninformativeLabels(Check):
         if _pairs(seen) and not nothing:
             raise NotJudged("the rows are pairs, of which a bag of words cannot see the relation")
         learns, chance = reading.script_learns(seen), self._at_chance(seen) or bool(nothing and self._others_at_chance(seen))
-        if learns and not chance:
+        apart = sourcing.apart(seen)  # the text says that rows of one of both go another way
+        if learns and not chance and apart is None:
             return None
         fitted, twins = next((curve for curve in self._fits(seen) if reading.learned(curve)), None), _contradicted(seen)
         if fitted is None and not twins:  # which no model fits
             raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
-        if not (learns and chance) and not nothing and not twins and not _simple(seen) and sourcing.apart(seen) is None:
+        if not (learns and chance) and not nothing and not twins and not _simple(seen) and apart is None:
             raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
         if not chance and not any(call.name in _PRICED for call in seen.loss_calls):
             raise NotJudged("what a guess costs by this loss is not known")
@@ -66,7 +69,7 @@ class UninformativeLabels(Check):
         end = statistics.fmean(losses[-max(1, len(losses) // 3):]) if losses else math.nan
         if not chance and len(losses) < 40:
             raise NotJudged("the baseline finds nothing, and the run is too short to tell whether the model does")
-        if not chance and end < 0.97 * floor:
+        if not chance and end < (_NEAR_FLOOR if apart is None else _PARTLY) * floor:
             return None
         evidence = [
             (f"baseline accuracy on {rows} rows: {told:.3f}, with the labels shuffled {by_chance:.3f} "
@@ -89,7 +92,7 @@ class UninformativeLabels(Check):
             remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=sourcing.apart(seen)
+            site=apart
             or reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
             or raised.made_by(seen, *raised.LABELS)
             or (loader.site if loader else None)
