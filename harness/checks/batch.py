@@ -247,7 +247,8 @@ class AttentionMask(Check):
         if not dropped:
             remedy = "Make the mask from the ids, `mask = (ids != tokenizer.pad_token_id).long()`, or pass on the tokenizer's own."
         return Finding(message=f"The batches are padded, and {what} at {kind}: it reads the padding as text.", remedy=remedy,
-                       site=AttentionMask._site(seen), evidence=evidence)
+                       site=(reading.place(seen, "collator.mask", "getitem.mask") if not dropped else None) or AttentionMask._site(seen),
+                       evidence=evidence)
 
     @staticmethod
     def _site(seen: Observation) -> Site | None:

@@ -10,7 +10,7 @@ from harness.checks.data_facts import BatchFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import UnmaskedFacts
 from harness.checks.observation import Observation
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 from harness.frameworks.watch import torch_batches
 from tests.checks.made import error, finding, healthy, judge, steps
 
@@ -53,6 +53,8 @@ def test_mask_of_ones() -> None:
     for batch in seen.batches:
         batch.padding_masked = False
     assert "does not cover" in finding("B102", seen).message
+    seen.sites["collator.mask"] = Site(file="/home/user/train.py", line=12, source='"attention_mask": (ids == pad).long(),')
+    assert finding("B102", seen).site == seen.sites["collator.mask"]
 
 
 @pytest.mark.parametrize("change", ["no padding", "causal", "own model", "takes none", "unknown"])

@@ -177,7 +177,7 @@ def _read_texts(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, tokenize
 
 
 def places(session: WatchSession, **functions: Any) -> None:
-    """Where functions of the script's own that make batches are written, and (`NAME.labels`) where in them the labels are made."""
+    """Where functions of the script's own that make batches are written, and (`NAME.labels`, `NAME.mask`) where in them these are made."""
     padded = site(written.assigned("pad_token", session.script, session.sites))
     if padded is not None:
         session.site("pad_token", padded)
@@ -191,6 +191,7 @@ def places(session: WatchSession, **functions: Any) -> None:
             place = code.co_filename, code.co_firstlineno, code.co_name
             session.site(name, site(place))
             session.site(f"{name}.labels", site(written.column(code, LABELS, session.sites) or place))
+            session.noted(f"{name}.mask", written.column(code, ("attention_mask",), session.sites))
             session.noted(f"{name}.decoder", written.column(code, ("decoder_input_ids",), session.sites, first=True))
         elif code is not None and not hasattr(made, "__code__"):
             kind = type(getattr(made, "data_collator", made)).__name__
