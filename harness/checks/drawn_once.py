@@ -22,7 +22,9 @@ class DrawnOnce(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from generators whose state moved while a function was traced, and from that function's text."""
-        for name, where, stage in (("drawn_in_map", "The function given to `map`", None), ("drawn_in_step", "A compiled step", "forward")):
+        places: tuple[tuple[str, str, Stage | None], ...] = (
+            ("drawn_in_map", "The function given to `map`", None), ("drawn_in_step", "A compiled step", "forward"))
+        for name, where, stage in places:
             site = seen.sites.get(name)
             if site is not None:
                 return Finding(
@@ -30,6 +32,6 @@ class DrawnOnce(Check):
                             f"{'row' if stage is None else 'step'} gets the same numbers.",
                     remedy="Draw with TensorFlow, which does so whenever the graph runs: `tf.random.normal(tf.shape(x))`, "
                            "`tf.random.uniform(())`; or wrap the drawing in `tf.numpy_function(...)`.",
-                    site=site, stage=stage,  # type: ignore[arg-type]
+                    site=site, stage=stage,
                     evidence=["the state of the generator moved while the function was traced"])
         return None

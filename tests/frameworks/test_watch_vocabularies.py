@@ -39,7 +39,6 @@ LOADED = f'AutoModelForSequenceClassification.from_pretrained("{MINI}", num_labe
 FRESH = f'AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained("{MINI}", num_labels=2, vocab_size=2000))'
 
 
-@pytest.mark.skipif(not (MINI / "vocab.txt").is_file(), reason="the checkpoint keeps its vocabulary in another file")
 @pytest.mark.parametrize(("made", "loaded", "wrong"), [
     ("own('FOLDER')", LOADED, True), (f"AutoTokenizer.from_pretrained('{MINI}')", LOADED, False), ("own('FOLDER')", FRESH, False)])
 def test_ids_of_another_tokenizer(tmp_path: Path, made: str, loaded: str, *, wrong: bool) -> None:
