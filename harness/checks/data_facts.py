@@ -26,6 +26,18 @@ class LengthFacts(Facts):
     example: tuple[list[int], list[int]]
 
 
+class LeakFacts(Facts):
+    """Inputs `part` that were held against the target of each of `rows` rows: the numbers of the `columns`, of `features`, that give it
+    exactly (in a `window`, those of its last step). `example`: what the first rows hold there, and their targets."""
+
+    part: str
+    rows: int
+    window: bool
+    features: int
+    columns: list[int] = []
+    example: list[tuple[float, float]] = []
+
+
 class BatchFacts(Facts):
     """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
 
@@ -35,6 +47,8 @@ class BatchFacts(Facts):
     labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
     text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
     `layout`: of images or series that do not lie as their axes say. `lengths`: of parts whose rows are filled up to one length.
+    `leak`: whether the target of each row stands in its inputs.
+    `moved`: by how many rows it lies off from a batch before it that shares the others with it; 0 if none does, None for the first.
     `pieced_rows`: rows with a label for each word, some of which are cut into pieces; in `pieced_astray` the labels are laid on the pieces
     one after the other, and not on the first piece of each word.
     """
@@ -55,6 +69,8 @@ class BatchFacts(Facts):
     ends_left_out: int = 0
     layout: LayoutFacts | None = None
     lengths: LengthFacts | None = None
+    leak: LeakFacts | None = None
+    moved: int | None = None
     pieced_rows: int = 0
     pieced_astray: int = 0
 

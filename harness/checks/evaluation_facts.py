@@ -15,7 +15,7 @@ class MetricFacts(Facts):
     `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
     `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
     `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
-    or the `first classes`.
+    or the `first classes`. `swapped`: the references are what a model has answered, and the predictions are not.
     """
 
     name: str = ""
@@ -30,6 +30,7 @@ class MetricFacts(Facts):
     cuts: tuple[float, float] | None = None
     raw: bool | None = None
     works: Literal["first", "classes", "first classes"] | None = None
+    swapped: bool = False
     site: Site | None = None
 
 

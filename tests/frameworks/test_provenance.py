@@ -329,3 +329,23 @@ def test_circles_end(text: str) -> None:
     for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
         for value in call.args:
             assert len(read.steps(value)) < 200
+
+
+PUT = """
+import numpy as np
+windows, answers = [], []
+for i in range(len(series) - 24):
+    windows.append(series[i:i + 24])
+    answers.append(series[i + 24])
+frame = table.drop(columns=["id"])
+x, y = np.array(windows), np.array(answers)
+model.fit(x, y)
+"""
+
+
+def test_what_is_put_into_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(PUT)
+    found = sources.of(Observation(sites={"fit": Site(file=str(path), line=9, source="model.fit(x, y)")}))
+    assert [(step.site.line, step.kind) for step in found["labels"] if step.kind == "made"] == [(6, "made")]
+    assert not sourcing.apart(Observation(sources=found))

@@ -14,6 +14,7 @@ from harness.checks.data_facts import ApartFacts, BatchFacts, LoaderFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch import tensors, torch_batches
 from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Data:
         self._rows: list[tuple[Any, Any]] = []
         self._known_rows: set[int] = set()
         self._kept = 0
+        self._overlaps = Overlaps()
 
     def attach(self) -> None:
         session = self._watch.session
@@ -204,6 +206,8 @@ class Data:
         labels = class_ids(torch_batches.labels_in(columns))
         if len(self._watch.seen.batches) < _BATCHES:
             self._watch.seen.batches.append(self.describe(columns))
+            moved = self._overlaps.moved(columns.get(main_input(columns) or ""), torch_batches.labels_in(columns))
+            self._watch.seen.batches[-1].moved = moved
         if self.current is not None:
             self.current.came += 1
             self.current.labels += labels or [] if len(self.current.labels) < _ORDERED else []

@@ -152,6 +152,8 @@ class Evaluations:
             session.safely("a scale", self._watch.splits.held, model, [args[0] if args else kwargs.get("x")])
             self._seen.forwards += 1
             made = original(model, *args, **kwargs)
+            session.answered.trains()
+            session.safely("answers", session.answered.gave, made)
             session.safely("predict", self._watch.passes.asked, args[0] if args else kwargs.get("x"), session.sites.place(), made)
             return made
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any
 
 from harness.frameworks.watch import handing
+from harness.frameworks.watch.bindings import PUT, Bound, Path, key_of, name_of, of_target
 
 Scope = ast.Module | ast.FunctionDef | ast.Lambda
-# What is taken of a value, outermost first: "item" for one row of it, a number or a key for a part.
-Path = tuple[int | str, ...]
 
 _DEEP = 40
 
@@ -28,16 +26,6 @@ class Step:
     by: str = ""
 
 
-@dataclass(frozen=True)
-class _Bound:
-    """What a name is bound to at a line: a part (`path`) of a value. `value`: None where it is changed in place; `kind`: how."""
-
-    line: int
-    value: ast.expr | None
-    path: Path
-    kind: str = "reordered"
-
-
 class Text:
     """The text of one script."""
 
@@ -47,7 +35,7 @@ class Text:
         self._classes: dict[str, ast.ClassDef] = {}
         self._scope_of: dict[int, Scope] = {}
         self._calls: list[ast.Call] = []
-        self._bound: dict[tuple[int, str], list[_Bound]] = {}
+        self._bound: dict[tuple[int, str], list[Bound]] = {}
         self._modules: set[str] = set()
         self._entered: dict[int, ast.Call] = {}
         self._steps: list[Step] = []
@@ -113,8 +101,10 @@ class Text:
         elif isinstance(node, ast.Call):
             self._calls.append(node)
             # random.shuffle(labels) moves them where they are
-            if _name(node.func) == "shuffle" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
-                self._add(scope, node.args[0].id, _Bound(node.lineno, None, ()))
+            if name_of(node.func) == "shuffle" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+                self._add(scope, node.args[0].id, Bound(node.lineno, None, ()))
+            elif name_of(node.func) in PUT and len(node.args) == 1 and isinstance(node.func, ast.Attribute) and key_of(node.func.value):
+                self._add(scope, key_of(node.func.value), Bound(node.lineno, node.args[0], (), "put"))
 
     def _target(self, target: ast.expr, value: ast.expr, path: Path, scope: Scope) -> None:
         if isinstance(target, ast.Tuple | ast.List):
@@ -125,16 +115,16 @@ class Text:
             for number, part in enumerate(target.elts):
                 self._target(part, value, (*path, number), scope)
             return
-        name = _key(target)
+        name = key_of(target)
         if name:
-            self._add(scope, name, _Bound(target.lineno, value, path))
+            self._add(scope, name, Bound(target.lineno, value, path))
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):  # some of its columns or rows
-            self._add(scope, target.value.id, _Bound(target.lineno, None, (), "made"))
+            self._add(scope, target.value.id, Bound(target.lineno, None, (), "made"))
 
-    def _add(self, scope: Scope, name: str, bound: _Bound) -> None:
+    def _add(self, scope: Scope, name: str, bound: Bound) -> None:
         self._bound.setdefault((id(scope), name), []).append(bound)
 
-    def _binding(self, name: str, scope: Scope, line: int) -> _Bound | None:
+    def _binding(self, name: str, scope: Scope, line: int) -> Bound | None:
         """What a name was bound to last before a line; in a loop that may stand behind it."""
         known = sorted(self._bound.get((id(scope), name), []), key=lambda bound: bound.line)
         return next((bound for bound in reversed(known) if bound.line < line), None)
@@ -184,6 +174,9 @@ class Text:
             by = f"line {bound.line}" if bound.kind == "reordered" else ""
             self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), bound.kind, by))
             self._name(name, scope, bound.line, path, deep + 1)
+        elif bound is not None and bound.value is not None and bound.kind == "put":
+            self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "made"))
+            self._follow(bound.value, scope, bound.line, path[1:] if path[:1] == ("item",) else path, deep + 1)
         elif bound is not None and bound.value is not None:
             column = bool(keyed) and self._binding(keyed, scope, line) is bound  # the line that gives a column its name
             rest = path[1:] if column else path
@@ -204,7 +197,7 @@ class Text:
         called = owner if scope.name == "__init__" else scope.name
         entered = self._entered.get(id(scope))
         calls = [entered] if entered is not None else [
-            call for call in self._calls if _name(call.func) == called and (method or isinstance(call.func, ast.Name))]
+            call for call in self._calls if name_of(call.func) == called and (method or isinstance(call.func, ast.Name))]
         if len(calls) != 1:
             return
         place = names.index(name) - method
@@ -231,9 +224,16 @@ class Text:
         self._follow(value.value, scope, line, path, deep + 1)
 
     def _row(self, index: ast.expr, scope: Scope) -> bool:
-        """Whether an index is a parameter of the function it stands in, as in `__getitem__`."""
+        """Whether an index is the number of a row: a parameter of the function it stands in, as in `__getitem__`, one that a loop counts,
+        or reckoned from others (`i + width`)."""
+        if isinstance(index, ast.BinOp):
+            return True
         arguments = scope.args.args if isinstance(scope, ast.FunctionDef) else []
-        return isinstance(index, ast.Name) and any(argument.arg == index.id for argument in arguments)
+        if not isinstance(index, ast.Name) or any(argument.arg == index.id for argument in arguments):
+            return isinstance(index, ast.Name)
+        bound = self._binding(index.id, scope, index.lineno)
+        counted = name_of(bound.value.func) if bound is not None and isinstance(bound.value, ast.Call) else ""
+        return bound is not None and (counted, bound.path) in (("range", ("item",)), ("enumerate", ("item", 0)))
 
     def _comprehension(self, value: ast.ListComp | ast.GeneratorExp, scope: Scope, line: int, path: Path, deep: int) -> None:
         """What is made of each part of something, or of the parts that an order picks: `[labels[k] for k in order]`."""
@@ -246,7 +246,7 @@ class Text:
         if picked:
             self._follow(picked[0].value, scope, line, (), deep + 1)
         else:
-            self._follow(loop.iter, scope, line, _of_target(loop.target, value.elt, path), deep + 1)
+            self._follow(loop.iter, scope, line, of_target(loop.target, value.elt, path), deep + 1)
 
     def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
         if isinstance(value.value, ast.Name) and value.value.id == "self":
@@ -262,7 +262,7 @@ class Text:
             self._note(value, scope, "made")
 
     def _call(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
-        if _name(value.func) == "DataLoader" and path[:1] == ("item",) and self._collated(value, scope, path[1:], deep):
+        if name_of(value.func) == "DataLoader" and path[:1] == ("item",) and self._collated(value, scope, path[1:], deep):
             return
         onward = self._onward(value, path)
         if onward is None:
@@ -270,13 +270,13 @@ class Text:
             return
         inner, rest, kind = onward
         if kind:
-            by = value if _name(value.func) != "groupby" else ast.Call(ast.Name("groupby"), value.args, value.keywords)
+            by = value if name_of(value.func) != "groupby" else ast.Call(ast.Name("groupby"), value.args, value.keywords)
             self._note(value, scope, kind, ast.unparse(by) if kind == "reordered" else "")
         self._follow(inner, scope, line, rest, deep + 1)
 
     def _onward(self, value: ast.Call, path: Path) -> tuple[ast.expr, Path, str] | None:
         """What a call hands on: of which value, which part of that, and the kind of the step; None where it makes something new."""
-        name, first = _name(value.func), value.args[0] if value.args else None
+        name, first = name_of(value.func), value.args[0] if value.args else None
         rest = path[1:] if path and path[0] == "item" else path
         base = value.func.value if isinstance(value.func, ast.Attribute) else None
         base = None if isinstance(base, ast.Name) and base.id in self._modules else base
@@ -286,7 +286,9 @@ class Text:
             return base, path, ""
         if base is not None and name in handing.METHODS | handing.MOVES | handing.ROWWISE | handing.COMPUTES:
             kinds = (("converted", handing.METHODS), ("made", handing.COMPUTES), ("reordered", handing.MOVES_ROWS))
-            return base, path, next((kind for kind, names in kinds if name in names), "")
+            of_columns = any(word.arg == "columns" or (word.arg == "axis" and getattr(word.value, "value", 0) in (1, "columns"))
+                             for word in value.keywords)
+            return base, path, "made" if of_columns else next((kind for kind, names in kinds if name in names), "")
         if base is not None and name == "add_column" and len(value.args) == 2:
             given = value.args[0].value if isinstance(value.args[0], ast.Constant) else None
             return (value.args[1], path[path.index(given) + 1:], "") if given in path else (base, path, "")
@@ -326,13 +328,13 @@ class Text:
     def _collator(self, loader: ast.Call, scope: Scope) -> ast.FunctionDef | None:
         """The function of the script's own that a loader collates with: itself, or the method of an object that is called as one."""
         made = next((word.value for word in loader.keywords if word.arg == "collate_fn"), None)
-        if isinstance(made, ast.Call) and _name(made.func) == "partial" and made.args:
+        if isinstance(made, ast.Call) and name_of(made.func) == "partial" and made.args:
             made = made.args[0]
-        if isinstance(made, ast.Name | ast.Attribute) and _name(made) in self._functions:
-            return self._functions[_name(made)]
+        if isinstance(made, ast.Name | ast.Attribute) and name_of(made) in self._functions:
+            return self._functions[name_of(made)]
         bound = self._binding(made.id, scope, loader.lineno) if isinstance(made, ast.Name) else None
         made = bound.value if bound is not None and not bound.path else made
-        own = self._classes.get(_name(made.func)) if isinstance(made, ast.Call) else None
+        own = self._classes.get(name_of(made.func)) if isinstance(made, ast.Call) else None
         return next((part for part in own.body if isinstance(part, ast.FunctionDef) and part.name == "__call__"), None) if own else None
 
     def _leaves_alone(self, mapped: ast.expr | None, path: Path) -> bool:
@@ -345,7 +347,7 @@ class Text:
 
     def _made(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
         """A call that makes something new: a function of the script's own is gone into, and a dataset's way to make a row."""
-        name = _name(value.func)
+        name = name_of(value.func)
         function, own = self._functions.get(name), self._classes.get(name)
         rest = path[1:] if path and path[0] == "item" else ()
         if own is not None and rest:
@@ -363,34 +365,3 @@ class Text:
             self._entered[id(part)] = value
         if made:
             self._follow(made[-1], function, made[-1].lineno + 1, path, deep + 1)
-
-
-def _name(function: Any) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-
-
-def _of_target(target: ast.expr, made: ast.expr, path: Path) -> Path:
-    """What part of an item a comprehension makes this part of its element of: of `{"labels": int(b)} for a, b in rows` the second."""
-    key = next((part for part in path if part != "item"), None)
-    if isinstance(made, ast.Tuple | ast.List) and isinstance(key, int) and key < len(made.elts):
-        made = made.elts[key]
-    elif isinstance(made, ast.Dict):
-        made = next((part for name, part in zip(made.keys, made.values, strict=True) if getattr(name, "value", None) == key), made)
-    elif isinstance(made, ast.Call) and _name(made.func) == "dict":
-        made = next((word.value for word in made.keywords if word.arg == key), made.args[0] if made.args else made)
-    names = [part.id for part in ast.walk(made) if isinstance(part, ast.Name)]
-    if not isinstance(target, ast.Tuple) or key is None:
-        return ()
-    found = [number for number, part in enumerate(target.elts) if isinstance(part, ast.Name) and part.id in names]
-    return ("item", found[0]) if len(found) == 1 else ()
-
-
-def _key(target: ast.expr) -> str:
-    """The name that a target binds: `y`, `self.y`, `table[y]`."""
-    if isinstance(target, ast.Name):
-        return target.id
-    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-        return f"self.{target.attr}"
-    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and isinstance(target.slice, ast.Constant):
-        return f"{target.value.id}[{target.slice.value!r}]"
-    return ""

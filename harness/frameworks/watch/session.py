@@ -27,6 +27,7 @@ from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import exceptions, imports, sources, written
+from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.limits import Limits
@@ -128,6 +129,7 @@ class WatchSession:
         self.trainings = Trainings(self)
         self.stopping: str | None = None
         self.module_at_fault: dict[str, Any] = {}
+        self.answered = Answered()
         self.comparisons: list[Callable[[Any, Any], None]] = []  # told of answers and references; metrics are hooked by one framework only
         self._watchers: dict[str, Watcher] = {}
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []

@@ -9,7 +9,8 @@ from harness.checks.observation import Observation
 from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import parsed
-from harness.frameworks.watch.provenance import Path, Text
+from harness.frameworks.watch.bindings import Path
+from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import site
 
 _MOST = 20
@@ -25,18 +26,20 @@ def of(seen: Observation) -> dict[str, list[SourceFacts]]:
     for start in starts:
         found = _from(start) if start is not None and start.cell is None else {}
         if found:
-            return found | ({} if "held" in found or seen.evaluation.scale is None else _held(seen.sites.get("evaluation")))
-    return {}
+            held = seen.evaluation.scale is not None and "held" not in found
+            return found | (_given("held", seen.sites.get("evaluation")) if held else {})
+    return _given("inputs", seen.sites.get("forward"))  # a loss written by hand tells nothing of its labels
 
 
-def _held(start: Site | None) -> dict[str, list[SourceFacts]]:
-    """What a model is given on the line of an evaluation: the argument of a call there that came the longest way."""
+def _given(what: str, start: Site | None) -> dict[str, list[SourceFacts]]:
+    """What a model is given on a line: the argument of a call there that came the longest way."""
     if start is None or start.cell is not None:
         return {}
     text = Text(parsed.tree(start.file))
     given = [next(iter([*call.args, *(word.value for word in call.keywords)]), None) for call in text.calls(start.line)]
     ways = [_read(text, start, value, ()) for value in given if value is not None]
-    return {"held": max(ways, key=len)} if ways else {}
+    longest = max(ways, key=len, default=[])
+    return {what: longest} if longest else {}
 
 
 def _from(start: Site) -> dict[str, list[SourceFacts]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.data_facts import BatchFacts, LayoutFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import layouts, lengths, pieces, tensors, written
+from harness.frameworks.watch import layouts, leaks, lengths, pieces, tensors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> Batch
     if labels is not None:
         seen.labels = tensors.whole_labels(labels)
         _wide_labels(seen, tensors.array(labels))
+        seen.leak = leaks.measure(columns, labels)
     seen.inputs_key = inputs_key(columns, labels)
     seen.layout, seen.lengths = layout_of(columns, seen.inputs_key), lengths.measure(columns)
     seen.has_attention_mask = "attention_mask" in columns if "input_ids" in columns else None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import LoaderFacts
-from harness.frameworks.watch import tensors, torch_batches, torch_datasets, trees, written
+from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datasets, trees, written
+from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_targets import Parts
 
@@ -77,6 +78,8 @@ class Data:
         self._rows: list[tuple[Any, Any]] = []
         self._known_rows: set[int] = set()
         self._kept = 0
+        self._given: RootCall | None = None
+        self._overlaps = Overlaps()
         self._recent: deque[tuple[Any, list[Any], list[Any] | None]] = deque(maxlen=_AHEAD)  # with the tensors, which a script may take out
         self._trainer_facts: dict[str, LoaderFacts] = {}
 
@@ -260,7 +263,11 @@ class Data:
             torch_batches.as_called(seen.batches[-1], torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers,
                                     getattr(call.module, "config", None))
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
-            seen.batches.append(torch_batches.facts(torch_batches.named(call.module, call.args, call.kwargs), self.tokenizers))
+            columns = torch_batches.named(call.module, call.args, call.kwargs)
+            seen.batches.append(torch_batches.facts(columns, self.tokenizers))
+            given, self._given = columns.get(seen.batches[-1].inputs_key or ""), call
+            if not any(isinstance(part, self._watch.torch.nn.RNNBase) for part in call.module.modules()):  # rows, and no steps of a series
+                seen.batches[-1].moved = self._overlaps.moved(given, given)
 
     def _asked_of(self, call: RootCall) -> tuple[Any, list[Any] | None]:
         """The batch whose tensors a model is given, and its labels: a loader may be some batches ahead. The last one where none is."""
@@ -326,11 +333,13 @@ class Data:
 
     def keep_given(self, call: RootCall, target: Any) -> None:
         """Rows that a model was given where no loader made them, with the loss function's targets as labels."""
+        columns = torch_batches.named(call.module, call.args, call.kwargs)
+        if call is self._given and self._watch.seen.batches:
+            self._watch.seen.batches[-1].leak = leaks.measure(columns, target)
         labels = tensors.whole_labels(target) if tensors.is_tensor(target) else None
         if labels is None:
             return
         self.trained_rows += labels
-        columns = torch_batches.named(call.module, call.args, call.kwargs)
         if self._kept < _KEPT_BYTES:
             self._keep(columns, labels)
 

@@ -61,6 +61,7 @@ class Evaluations:
 
     def trained(self, calls: list[RootCall]) -> None:
         """Forwards that a backward pass follows."""
+        self._watch.session.answered.trains()
         if self.over:
             return
         self._samples.over()
@@ -110,6 +111,8 @@ class Evaluations:
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
+        if not call.grad and (output := watch.losses.output_of([call])) is not None and watch.on_cpu(output):
+            watch.session.safely("answers", watch.session.answered.gave, tensors.array(output))
         if self.over:
             return
         stochastic = watch.seen.model is not None and watch.seen.model.stochastic
@@ -253,6 +256,7 @@ class Evaluations:
         if referenced is not None:
             facts.references = tensors.facts(referenced)
             facts.reference_counts = _counts(referenced)
+        facts.swapped = watch.session.answered.swapped(predicted, referenced)
         if len(self._seen.metrics) < _METRICS:
             self._seen.metrics.append(facts)
         watch.seen.sites.setdefault("metric", facts.site) if facts.site else None

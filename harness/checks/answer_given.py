@@ -1,0 +1,63 @@
+"""Inputs in which the target stands already."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading, sourcing
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
+
+_ROWS = 48  # of fewer, a column may give the target by chance
+_CHOSEN = r"\bdrop\(|\bpop\(|\biloc\b|\bloc\b|\.columns|\[\s*:\s*,|\[\["
+
+
+class AnswerGiven(Check):
+    """The target stands in the inputs: a column of the table, or the last step of the window, gives it exactly.
+
+    A model that is told the answer learns to copy it. Losses and metrics are perfect, in the evaluation too, and worthless wherever the
+    answer is not known beforehand.
+    Source: Kaufman et al. 2012, "Leakage in Data Mining"; scikit-learn docs, "Common pitfalls" (data leakage).
+    """
+
+    code: ClassVar[str] = "D111"
+    stage: ClassVar[Stage] = "data"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the columns that give the target of every row in every batch that was read."""
+        read = [batch.leak for batch in seen.batches if batch.leak is not None]
+        rows = sum(leak.rows for leak in read)
+        if rows < _ROWS:
+            raise NotJudged("no inputs of several numbers beside one number or class a row were seen, or too few of them")
+        if reading.several_models(seen):
+            raise NotJudged("several models are trained, and each may be told what another has to find out")
+        shared = set.intersection(*(set(leak.columns) for leak in read))
+        first = read[0]
+        if not shared or any(leak.part != first.part for leak in read):
+            return None
+        column = min(shared)
+        beside = [f"{given:.4g} beside {wanted:.4g}" for given, wanted in first.example]
+        if first.window:
+            return Finding(
+                message=f"The target is the last step of the window that the model is given: in all {rows} rows that were read, the "
+                        "model has to find what it has just been shown.",
+                remedy="Let the target begin where the window ends: `x = series[i : i + width]`, `y = series[i + width]` (Python leaves "
+                       "out the end of a slice, so that `i + width - 1` is still inside).",
+                site=reading.place(seen, "getitem.targets") or sourcing.line(seen, "labels", "made") or _chosen(seen, "labels"),
+                evidence=[f"last step of the window and target, first rows: {'; '.join(beside)}"])
+        return Finding(
+            message=f"Column {column} of the inputs (of {first.features}, counted from 0) is the target: in all {rows} rows that were "
+                    "read it gives the answer exactly.",
+            remedy="Take the column out before the inputs are made: `inputs = table.drop(columns=[\"target\"])`, and with it whatever was "
+                   "computed from it.",
+            site=_chosen(seen, "inputs"), evidence=[f"column {column} and target, first rows: {'; '.join(beside)}"])
+
+
+def _chosen(seen: Observation, what: str) -> Site | None:
+    """The line on which columns are chosen, else the one on which inputs or labels are made, else where they are handed over."""
+    found = sourcing.lines(seen, what)
+    return next((site for site in found if re.search(_CHOSEN, site.source)), found[-1] if found else None) or reading.place(
+        seen, "loader", "fit")

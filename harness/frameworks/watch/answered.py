@@ -1,0 +1,80 @@
+"""What a model has answered in an evaluation, so that its answers are known again where a metric is given them as references."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+_BATCHES, _ROWS, _LEAST = 512, 100_000, 12
+_EXACT = 1e-3  # of the deviation: what float32, a scaler's inverse and rounding leave
+
+Array = np.ndarray[Any, Any]
+
+
+class Answered:
+    """Keeps the outputs of evaluations, one number or one score for each class a row, since training went on last."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Array] = deque(maxlen=_BATCHES)
+        self._stale = False
+
+    def trains(self) -> None:
+        """Training goes on: what is answered next is another evaluation's."""
+        self._stale = True
+
+    def gave(self, outputs: Any) -> None:
+        """A model has answered rows with these: float[rows], [rows, 1] or [rows, classes]."""
+        if not isinstance(outputs, np.ndarray) or outputs.dtype.kind != "f" or outputs.ndim not in (1, 2) or len(outputs) > _ROWS:
+            return
+        if self._stale:
+            self._stale = False
+            self._kept.clear()
+        self._kept.append(np.array(outputs if outputs.ndim == 2 else outputs[:, None]))
+
+    def swapped(self, predictions: Any, references: Any) -> bool:
+        """Whether it is the references of a metric that were answered, and not the predictions."""
+        given = [_flat(predictions), _flat(references)]
+        if given[0] is None or given[1] is None or len(given[0]) != len(given[1]) or len(given[0]) < _LEAST:
+            return False
+        return any(_made_of(given[1], outputs) and not _made_of(given[0], outputs) for outputs in self._candidates(len(given[0])))
+
+    def _candidates(self, rows: int) -> list[Array]:
+        """The answers for so many rows: one call's, or those of the last calls together."""
+        found = [outputs for outputs in self._kept if len(outputs) == rows]
+        last: list[Array] = []
+        for outputs in reversed(self._kept):
+            last.insert(0, outputs)
+            total = sum(map(len, last))
+            if total >= rows or outputs.shape[1] != last[-1].shape[1]:
+                if total == rows and len(last) > 1 and len({part.shape[1] for part in last}) == 1:
+                    found.append(np.concatenate(last))
+                break
+        return found
+
+
+def _flat(values: Any) -> Array | None:
+    """Numbers, one a row; None for anything else."""
+    plain = np.asarray(values) if isinstance(values, np.ndarray | list | tuple) or hasattr(values, "__array__") else None
+    if plain is None or plain.dtype.kind not in "iufb" or plain.ndim == 0 or plain.size != len(plain):
+        return None
+    flat: Array = plain.reshape(-1).astype(np.float64)
+    return flat if np.isfinite(flat).all() and flat.std() > 0 else None
+
+
+def _made_of(values: Array, outputs: Array) -> bool:
+    """Whether float[rows] is what these outputs, float[rows, classes], say: the class of the largest, a class by a threshold, or the same
+    numbers in another unit."""
+    if outputs.shape[1] > 1:
+        return bool((values == outputs.argmax(1)).all())
+    scores: Array = outputs[:, 0].astype(np.float64)
+    if len(np.unique(values)) == 2:
+        low = values == values.min()
+        return bool(scores[low].max() <= scores[~low].min()) or bool(scores[~low].max() <= scores[low].min())
+    around, middle = values - values.mean(), scores - scores.mean()
+    spread = float((middle**2).sum())
+    if spread == 0:
+        return False
+    left = around - middle * float((around * middle).sum()) / spread
+    return bool(np.abs(left).max() < _EXACT * values.std())

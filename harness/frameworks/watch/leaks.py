@@ -1,0 +1,78 @@
+"""Inputs in which the target stands already: a column of a table, or the last step of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.checks.data_facts import LeakFacts
+from harness.frameworks.watch import tensors
+
+_ROWS, _MOST_ROWS, _LARGEST = 8, 4096, 1 << 22
+_FEATURES = 3  # of one or two, the target may well be what there is to learn
+_DISTINCT = 6
+_EXACT = 1e-4  # of the target's deviation: what float32 and a scaler leave
+_SERIES = 0.5  # median correlation of neighbouring columns; nearly all of them have half of that
+_STEPS = 512
+
+Array = np.ndarray[Any, Any]
+
+
+def measure(columns: Mapping[str, Any], target: Any) -> LeakFacts | None:
+    """Which columns of float inputs give the target of each row exactly; None where inputs or target are of another kind.
+
+    Inputs: float[rows, features], any column; float[rows, steps, features], or a table whose neighbouring columns run together as those
+    of a window do: the last step alone, since whole periods before it a season gives the target as well. Target: one number or class id a
+    row, float or int[rows] or [rows, 1].
+    """
+    wanted = tensors.array(target)
+    if wanted is None or wanted.dtype.kind not in "iuf" or len(np.atleast_1d(wanted)) < _ROWS or wanted.size != len(wanted):
+        return None
+    wanted = wanted.reshape(-1)[:_MOST_ROWS].astype(np.float64)
+    classes = np.unique(wanted)
+    continuous = bool((wanted != np.floor(wanted)).any()) or len(classes) > len(wanted) // 2
+    if not np.isfinite(wanted).all() or len(classes) < (_DISTINCT if continuous else 2):
+        return None
+    for name, value in columns.items():
+        given = tensors.array(value) if value is not target else None
+        if given is None or given.dtype.kind != "f" or given.ndim not in (2, 3) or given.size > _LARGEST or len(given) < len(wanted):
+            continue
+        rows: Array = given[: len(wanted)].astype(np.float64)
+        if rows[0].size < _FEATURES or not np.isfinite(rows).all():
+            continue
+        window = rows.ndim == 3 or _runs_together(rows)
+        if window and not continuous:
+            continue
+        found = _giving(rows[:, -1].reshape(len(rows), -1) if window else rows, wanted, continuous=continuous)
+        return LeakFacts(part=name, rows=len(rows), window=window, columns=found, features=int(rows.shape[-1]),
+                         example=_example(rows, found, wanted, window=window) if found else [])
+    return None
+
+
+def _runs_together(rows: Array) -> bool:
+    """Whether each column of float[rows, features] goes with the next, as one step of a series does."""
+    with np.errstate(all="ignore"):
+        related = np.nan_to_num(np.diagonal(np.corrcoef(rows[:, :_STEPS], rowvar=False), 1))
+    return float(np.median(related)) > _SERIES and float(np.quantile(related, 0.1)) > _SERIES / 2
+
+
+def _giving(rows: Array, wanted: Array, *, continuous: bool) -> list[int]:
+    """The columns of float[rows, features] that are the target times a number, plus another; of class ids, that have a value for each."""
+    if not continuous:
+        kept = [rows[wanted == value] for value in np.unique(wanted)]
+        steady = np.all([(part == part[:1]).all(0) for part in kept], axis=0)
+        apart = [len(np.unique([part[0, column] for part in kept])) == len(kept) for column in range(rows.shape[1])]
+        return [int(column) for column in np.flatnonzero(steady & np.array(apart))]
+    middle, around = rows - rows.mean(0), wanted - wanted.mean()
+    with np.errstate(all="ignore"):
+        factor = (middle * around[:, None]).sum(0) / (middle**2).sum(0)
+        left = np.abs(middle * factor - around[:, None]).max(0)
+    return [int(column) for column in np.flatnonzero(np.nan_to_num(left, nan=np.inf) < _EXACT * around.std())]
+
+
+def _example(rows: Array, found: list[int], wanted: Array, *, window: bool) -> list[tuple[float, float]]:
+    """What the first rows hold there, beside their targets."""
+    last = rows[:, -1].reshape(len(rows), -1) if window else rows
+    return [(float(row[found[0]]), float(answer)) for row, answer in zip(last[:4], wanted[:4], strict=True)]
