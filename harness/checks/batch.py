@@ -185,6 +185,8 @@ class AttentionMask(Check):
 
     def _lost(self, seen: Observation) -> Finding | None:
         """Masks that get lost inside a model of the script's own, or on the way to `generate`."""
+        if seen.inverted is not None and 2 * seen.inverted.padded >= _COVERED:
+            return self._inverted(seen.inverted)
         inner = seen.unmasked
         if inner is not None and inner.covered and inner.padded >= _COVERED:
             return Finding(
@@ -209,6 +211,17 @@ class AttentionMask(Check):
         if asked is None or _MASK_NOT_NEEDED.search(asked.kind) or seen.task == "language" or not reading.script_learns(seen):
             return None
         return self._asked(asked)
+
+    @staticmethod
+    def _inverted(found: UnmaskedFacts) -> Finding:
+        """A mask in which True stands for what is real, given to layers for which it stands for what is to be left out."""
+        return Finding(
+            message="The mask of the padding is the wrong way round: for PyTorch's attention True means \"leave this out\", and here it "
+                    "stands at every real position. The model reads the filler alone.",
+            remedy="Mark the padding: `src_key_padding_mask=(ids == pad_id)`. The `attention_mask` of transformers is the opposite, 1 for "
+                   "what is real: `mask == 0` turns one into the other.",
+            site=found.site,
+            evidence=[f"calls of attention layers with such a mask: {found.padded}; filler in one of them: {found.share:.0%}"])
 
     @staticmethod
     def _asked(found: UnmaskedFacts) -> Finding:

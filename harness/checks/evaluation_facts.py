@@ -34,6 +34,16 @@ class MetricFacts(Facts):
     site: Site | None = None
 
 
+class SharedFacts(Facts):
+    """Evaluations of one model beside the training steps before them: of `rows` rows so many are `shared` with the `trained` different
+    ones. `alike`: no column has nearly as many values as there are rows, so that two may be equal by chance."""
+
+    rows: int = 0
+    shared: int = 0
+    trained: int = 0
+    alike: bool = False
+
+
 class DecisionFacts(Facts):
     """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
     of `values` outputs was compared with each of as many references; or `equal`, where they were asked to be equal to whole numbers.
@@ -165,4 +175,5 @@ class EvaluationFacts(Facts):
     predicted: list[PredictedFacts] = []
     monitors: list[MonitorFacts] = []
     scale: ScaleFacts | None = None
+    shared: SharedFacts | None = None
     site: Site | None = None

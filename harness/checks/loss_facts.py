@@ -15,7 +15,8 @@ class LossCall(Facts):
     `activation`: which the input came out of (Keras in `fit`), `linear` where none. `from_logits` as given or by default (Keras).
     `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the output of a softmax/sigmoid.
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
-    output and target to as many axes before it calls a function that was given as a loss.
+    output and target to as many axes before it calls a function that was given as a loss. `swapped`: it was given the model's output as
+    target, and the target as output (Keras; here they are put right).
     """
 
     name: str
@@ -29,6 +30,7 @@ class LossCall(Facts):
     activation: str | None = None
     weighted: bool = False
     lined_up: bool = False
+    swapped: bool = False
     smoothing: float = 0.0
     ignore_index: int | None = None
     row_losses: list[float] = []

@@ -59,6 +59,7 @@ class Observation(Facts):
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
+    `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
@@ -84,6 +85,7 @@ class Observation(Facts):
     optimizer: OptimizerFacts | None = None
     loaders: list[LoaderFacts] = []
     unmasked: UnmaskedFacts | None = None
+    inverted: UnmaskedFacts | None = None
     generated: UnmaskedFacts | None = None
     asked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None

@@ -46,6 +46,13 @@ def of_others(seen: Observation) -> Site | None:
                  and (step.site.file, step.site.line) not in shared), None)
 
 
+def common(seen: Observation) -> Site | None:
+    """The latest line on which the rows of training and evaluation are made, called for or put into an order, both at once."""
+    shared = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+    return next((step.site for step in seen.sources.get("held", []) if step.kind in ("made", "called", "reordered")
+                 and (step.site.file, step.site.line) in shared), None)
+
+
 def shifted(seen: Observation) -> Site | None:
     """Where labels begin later than what they are cut from: `ids[:, 1:]`, a roll."""
     return next((step.site for step in seen.sources.get("labels", []) if re.search(_LATER, step.site.source)), None)

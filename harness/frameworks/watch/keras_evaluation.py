@@ -113,7 +113,9 @@ class Evaluations:
     def _scaled(self, model: Any, data: Any) -> None:
         from harness.frameworks.watch.keras_data import columns_of
 
-        self._watch.splits.held(model, list(columns_of(data).values())[:1])
+        given = list(columns_of(data).values())[:1]
+        self._watch.splits.held(model, given)
+        self._watch.shared.held(model, given)
 
     def _scored(self, outputs: Any) -> None:
         """Count the raw outputs of a binary loss that applies the sigmoid itself."""
@@ -149,7 +151,9 @@ class Evaluations:
             if not session.active or not self._watch.seen.steps:
                 return original(model, *args, **kwargs)
             session.safely("predict", self._begin)
-            session.safely("a scale", self._watch.splits.held, model, [args[0] if args else kwargs.get("x")])
+            given = [args[0] if args else kwargs.get("x")]
+            session.safely("a scale", self._watch.splits.held, model, given)
+            session.safely("rows of an evaluation", self._watch.shared.held, model, given)
             self._seen.forwards += 1
             made = original(model, *args, **kwargs)
             session.answered.trains()

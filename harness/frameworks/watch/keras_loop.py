@@ -25,7 +25,7 @@ from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_swapped import Swapped
 from harness.frameworks.watch.keras_tape import Taken, holds
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
-from harness.frameworks.watch.keras_trace import flat, numpy_of
+from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
 from harness.frameworks.watch.samples import Samples
 
 if TYPE_CHECKING:
@@ -201,7 +201,11 @@ class Loop:
         return __call__
 
     def _called(self, loss: Any, true: Any, pred: Any, weight: Any, value: Any) -> None:
-        self._compared(self._watch.compiles.loss(None, loss, self._number), true, pred, value)
+        call = self._watch.compiles.loss(None, loss, self._number)
+        call.swapped = exchanged(loss, true, pred, list(self._outputs.values()))
+        if call.swapped:
+            self._watch.session.site("loss.swapped")
+        self._compared(call, *((pred, true) if call.swapped else (true, pred)), value)
         self._take(loss, true, pred, weight, value)
 
     def _take(self, again: Callable[..., Any] | None, true: Any, pred: Any, weight: Any, value: Any) -> None:

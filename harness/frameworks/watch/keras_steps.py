@@ -36,7 +36,7 @@ class Traced:
     """What one tracing of a step showed that does not change from call to call."""
 
     sources: list[list[int]] = field(default_factory=list)
-    losses: list[tuple[Any, str | None, bool]] = field(default_factory=list)
+    losses: list[tuple[Any, str | None, bool, bool]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
     differences: list[Any] = field(default_factory=list)
     watched: list[Any] = field(default_factory=list)
@@ -113,8 +113,10 @@ class Steps:
         """A step was traced (or, run eagerly, was executed)."""
         used = record.used()
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
-                                     [(seen.loss, seen.activation, seen.weighted) for seen in used], list(record.models),
+                                     [(seen.loss, seen.activation, seen.weighted, seen.swapped) for seen in used], list(record.models),
                                      [place for *_, place in record.differences], record.watched, record.untold, record.training)
+        if record.swapped is not None:
+            self._watch.session.site("loss.swapped", record.swapped)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))
@@ -218,6 +220,7 @@ class Steps:
         self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
         watch.session.safely("a scale", watch.splits.trained, model, list(columns.values())[:1])
+        watch.session.safely("rows that are trained on", watch.shared.trained, model, list(columns.values())[:1])
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)
         self._differences(seen, traced, number)
@@ -265,8 +268,9 @@ class Steps:
     def _losses(self, model: Any, seen: dict[str, Any], traced: Traced, number: int) -> list[LossCall]:
         """Facts of the step's loss calls."""
         watch, found = self._watch, []
-        for (loss, activation, weighted), parts in zip(traced.losses, seen["losses"], strict=False):
+        for (loss, activation, weighted, swapped), parts in zip(traced.losses, seen["losses"], strict=False):
             call = self._call(model, loss, activation, parts, number)
+            call.swapped = swapped
             call.weighted = watch.weighted or (weighted and call.name in ("sparse_categorical", "categorical", "bce"))
             true, rows = (numpy_of(parts.get(name)) for name in ("true", "rows"))
             if isinstance(rows, np.ndarray) and rows.ndim and (number == 1 or not np.isfinite(rows).all()):
@@ -295,7 +299,7 @@ class Steps:
     def _later(self, model: Any, seen: dict[str, Any], traced: Traced) -> None:
         """What the losses of a model are given that is fitted after another was watched."""
         calls, losses = self._watch.seen.later_calls, self._later_losses
-        for (loss, activation, _), parts in zip(traced.losses, seen["losses"], strict=False):
+        for (loss, activation, *_), parts in zip(traced.losses, seen["losses"], strict=False):
             times = losses.setdefault((id(model), id(loss)), 0)
             if model is not self.watched_model and times < _EACH and len(calls) < _CALLS:
                 losses[id(model), id(loss)] += 1

@@ -22,6 +22,7 @@ _WIDE = 200_000
 _ROWS = 4
 # Operations through which a result is looked at.
 _THROUGH = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "IdentityN", "StopGradient", "CheckNumerics")
+_ALIKE = ("MeanSquaredError", "MeanAbsoluteError", "MeanSquaredLogarithmicError", "CosineSimilarity", "LogCosh", "Huber", "KLDivergence")
 _ACTIVATIONS = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Relu6": "relu", "Softplus": "softplus"}
 
 
@@ -31,13 +32,15 @@ class Stop(Exception):
 
 @dataclass
 class LossSeen:
-    """A call of a loss object: what it compared, what it gave. `inside`: within a model's own forward pass."""
+    """A call of a loss object: what it compared, what it gave. `inside`: within a model's own forward pass; `swapped`: it was given the
+    model's output as `true`; here both stand in their own places."""
 
     loss: Any
     true: Any
     pred: Any
     inside: bool
     weighted: bool
+    swapped: bool = False
     rows: Any = None
     value: Any = None
     activation: str | None = None
@@ -55,7 +58,7 @@ class Recording:
     `divergence`: of a variational autoencoder, see `keras_divergence.parts`. `watched`: variables that a tape has followed, asked for or
     not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
     `untold`: where outermost models are called without being told whether this is training, if none of them is; `training`: where one is
-    told that it is.
+    told that it is; `swapped`: where a loss is given both sides the other way round.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -68,6 +71,7 @@ class Recording:
     told: bool = False
     untold: Any = None
     training: Any = None
+    swapped: Any = None
     watched: list[Any] = field(default_factory=list)
     divergence: dict[str, Any] = field(default_factory=dict)
     depth: int = 0
@@ -76,6 +80,17 @@ class Recording:
         """The losses that count: those given to `compile` (or called by the step), else the model's own."""
         real = [seen for seen in self.losses if not seen.dummy]
         return [seen for seen in real if not seen.inside] or real
+
+
+def exchanged(loss: Any, true: Any, pred: Any, outputs: Any) -> bool:
+    """Whether it is the wanted side of a loss that a model has given, and not the other. `outputs`: of models, in any nesting. Losses that
+    say the same either way do not count."""
+    import tensorflow as tf
+
+    if type(loss).__name__ in _ALIKE:
+        return False
+    given = {id(part) for part in tf.nest.flatten(outputs)}
+    return bool(given) and id(true) in given and id(pred) not in given
 
 
 @contextlib.contextmanager
@@ -142,8 +157,11 @@ class _Patches:
 
     def loss_call(self, original: Any) -> Any:
         def wrapped(loss: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-            seen = LossSeen(loss, y_true, y_pred, inside=self._record.depth > 0, weighted=sample_weight is not None,
-                            activation=activation_of(y_pred))
+            swapped = exchanged(loss, y_true, y_pred, self._record.outputs)
+            self._record.swapped = self._record.swapped or (self._place() if swapped else None)
+            true, pred = (y_pred, y_true) if swapped else (y_true, y_pred)
+            seen = LossSeen(loss, true, pred, inside=self._record.depth > 0, weighted=sample_weight is not None, swapped=swapped,
+                            activation=activation_of(pred))
             self._record.losses.append(seen)
             self._stack.append(seen)
             try:

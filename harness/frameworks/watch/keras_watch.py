@@ -25,6 +25,7 @@ from harness.frameworks.watch.keras_terms import Terms
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.splits import Splits
 from harness.frameworks.watch.weighing import Weighing
@@ -55,7 +56,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
-        self.draws, self.splits = Draws(session), Splits()
+        self.draws, self.splits, self.shared = Draws(session), Splits(), SharedRows()
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -229,6 +230,7 @@ class KerasWatcher:
 
     def _relate(self) -> None:
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
+        self.seen.evaluation.shared = self.shared.facts()
 
     @property
     def leads_on(self) -> bool:

@@ -26,7 +26,7 @@ def of(seen: Observation) -> dict[str, list[SourceFacts]]:
     for start in starts:
         found = _from(start) if start is not None and start.cell is None else {}
         if found:
-            held = seen.evaluation.scale is not None and "held" not in found
+            held = (seen.evaluation.scale is not None or seen.evaluation.shared is not None) and "held" not in found
             return found | (_given("held", seen.sites.get("evaluation")) if held else {})
     return _given("inputs", seen.sites.get("forward"))  # a loss written by hand tells nothing of its labels
 
@@ -72,7 +72,10 @@ def _parts(text: Text, call: ast.Call) -> dict[str, list[Start]]:
         if x is None:
             return {}
         whole: Path = ()
-        return {"labels": [(y, whole) if y is not None else (x, ("item", 1))], "inputs": [(x, whole if y is not None else ("item", 0))]}
+        held = words.get("validation_data")
+        beside: dict[str, list[Start]] = {"held": [(held, (0,)), (held, ("item", 0))]} if held is not None else {}
+        return {"labels": [(y, whole) if y is not None else (x, ("item", 1))], "inputs": [(x, whole if y is not None else ("item", 0))],
+                **beside}
     together = next((word.value for word in call.keywords if word.arg is None), None)
     if together is not None:
         return {"labels": [(together, (key,)) for key in LABELS], "inputs": [(together, (key,)) for key in _INPUTS]}

@@ -145,6 +145,8 @@ class Calls:
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.inside:
                 self._note(module)
+                if type(module).__name__ == "MultiheadAttention" and session.active:
+                    session.safely("a mask of an attention layer", self._watch.key_masks.ran, args, kwargs)
                 if hasattr(type(module), "base_model_prefix") and session.active:
                     session.safely("a model inside another", self._watch.masks.ran, module, args, kwargs)
                 try:

@@ -107,7 +107,9 @@ class Evaluations:
             return  # before any training it may be a trial
         held_out = bool(watch.evaluating or self._held_out(call))
         if held_out and watch.seen.further is None:  # else its answers are of a training that is not watched
-            watch.session.safely("a scale", watch.splits.held, call.module, trees.leaves([call.args, call.kwargs], tensors.is_tensor))
+            given = trees.leaves([call.args, call.kwargs], tensors.is_tensor)
+            watch.session.safely("a scale", watch.splits.held, call.module, given)
+            watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given)
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site

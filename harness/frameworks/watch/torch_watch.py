@@ -19,6 +19,7 @@ from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.seasoned import Seasoned
 from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.splits import Splits
 from harness.frameworks.watch.torch_births import Births
@@ -31,6 +32,7 @@ from harness.frameworks.watch.torch_decisions import Decisions
 from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
+from harness.frameworks.watch.torch_key_masks import KeyMasks
 from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
@@ -78,10 +80,11 @@ class TorchWatcher:
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
         self.kept = torch_kept.Unfollowed(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
-        self.relations, self.alignment, self.splits = Relations(), Alignment(), Splits()
+        self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
+        self.key_masks = KeyMasks(self)
         self.schedules, self.origins = Schedules(self), Origins(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
@@ -115,6 +118,7 @@ class TorchWatcher:
         if "forward" not in self.seen.sites:
             self._remember("forward", site(call.place))
         self.seen.framework = "torch" if self.seen.framework == "none" else self.seen.framework
+        self.key_masks.begins(call)
         # An input that broke the model is wanted most, so the batch is described before it is used.
         self.data.given_to_model(call)
         self.models.about_to_run(call)
@@ -156,8 +160,11 @@ class TorchWatcher:
         if self.seen.further is None:
             self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
         self.evaluations.trained(calls)
-        for call in calls if self.steps.steps < _SCALED else ():
-            self.session.safely("a scale", self.splits.trained, call.module, trees.leaves([call.args, call.kwargs], self.torch.is_tensor))
+        for call in calls:
+            given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
+            self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
+            if self.steps.steps < _SCALED:
+                self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
@@ -239,6 +246,7 @@ class TorchWatcher:
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
+        self.seen.evaluation.shared = self.shared.facts()
 
     @property
     def leads_on(self) -> bool:

@@ -1,0 +1,43 @@
+"""Rows that are trained on and evaluated as well."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading, sourcing
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+
+_ROWS, _SHARE = 20, 0.1
+
+
+class SharedRowsFound(Check):
+    """Rows of the evaluation are among those that the model is trained on.
+
+    Rows were repeated before they were split (oversampling), or they are split anew for each pass (a `shuffle` before `take` and
+    `skip`). The evaluation then asks for what was learnt by heart.
+    Source: scikit-learn docs, "Common pitfalls" (data leakage); imbalanced-learn docs, "Common pitfalls" (resampling before the split);
+    TensorFlow docs, `Dataset.shuffle` (`reshuffle_each_iteration`).
+    """
+
+    code: ClassVar[str] = "E510"
+    stage: ClassVar[Stage] = "evaluation"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the rows, number by number, that one model is given in training and in the evaluation that follows."""
+        shared = seen.evaluation.shared
+        if shared is None:
+            raise NotJudged("no evaluation of rows of numbers was seen, apart from one of all rows")
+        if shared.shared < _ROWS or shared.shared < _SHARE * shared.rows:
+            return None
+        if shared.alike:
+            raise NotJudged("rows are shared, but have so few different values that they may be alike by chance")
+        return Finding(
+            message=f"{shared.shared} of {shared.rows} rows of the evaluation are rows that the model has just been trained on.",
+            remedy="Split first, and once. What repeats or makes rows (`resample`, oversampling, augmentation) comes after the split and "
+                   "for the training part alone; in tf.data give `shuffle(..., reshuffle_each_iteration=False)` to what `take` and `skip` "
+                   "part afterwards.",
+            site=sourcing.common(seen) or reading.place(seen, "evaluation", "fit"),
+            evidence=[f"rows compared: {shared.rows}, with {shared.trained} different ones of the training, number by number",
+                      f"shared: {100 * shared.shared / shared.rows:.0f} %"])

@@ -1,0 +1,92 @@
+"""Rows of an evaluation that are among those that were just trained on."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.checks.evaluation_facts import SharedFacts
+from harness.frameworks.watch import tensors
+
+_NUMBERS, _MOST_ROWS, _LARGEST = 4, 50_000, 1 << 22
+_WHOLE = 0.95  # of a batch: the training rows themselves are evaluated
+_MOST = 0.6  # of the trained rows that one evaluation meets: all the rows that there are are evaluated
+_OWN = 0.8  # distinct values of a column, of the rows: no two rows are alike by chance
+
+Key = tuple[int, ...]
+
+
+class SharedRows:
+    """Told of what one model is given, in training and in evaluation; judges each evaluation against the rows since the one before."""
+
+    def __init__(self) -> None:
+        self._model: Any = lambda: None
+        self._trained: dict[Key, set[int]] = {}
+        self._columns: dict[Key, list[set[float]]] = {}
+        self._met: set[int] = set()
+        self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
+        self._facts = SharedFacts()
+
+    def trained(self, model: Any, given: Sequence[Any]) -> None:
+        """A training step runs a model on these; the first one with floats counts."""
+        rows = _rows(given)
+        if rows is None or model is None:
+            return
+        if self._model() is not model or self._pass[0]:
+            self._over()
+            self._model, self._trained, self._columns = weakref.ref(model), {}, {}
+        key = rows.shape[1:]
+        known = self._trained.setdefault(key, set())
+        if len(known) < _MOST_ROWS:
+            new = {hash(row.tobytes()): row for row in rows}
+            fresh = [row for mark, row in new.items() if mark not in known]
+            columns = self._columns.setdefault(key, [set() for _ in range(min(64, rows[0].size))])
+            for row in fresh:
+                for values, value in zip(columns, row.reshape(-1)[: len(columns)].tolist(), strict=True):
+                    values.add(value)
+            known.update(new)
+
+    def held(self, model: Any, given: Sequence[Any]) -> None:
+        """An evaluation does."""
+        rows = _rows(given) if self._trained and self._model() is model else None
+        known = self._trained.get(rows.shape[1:]) if rows is not None else None
+        if rows is None or not known:
+            return
+        marks = [hash(row.tobytes()) for row in rows]
+        met = [mark for mark in marks if mark in known]
+        if len(met) >= _WHOLE * len(marks):
+            return
+        self._met.update(met)
+        self._pass = [self._pass[0] + len(marks), self._pass[1] + len(met)]
+        self._facts.trained = max(self._facts.trained, len(known))
+
+    def _over(self) -> None:
+        """An evaluation is over."""
+        known = max(self._trained.values(), key=len, default=set())
+        if self._pass[0] and len(self._met) < _MOST * len(known):
+            self._facts.rows += self._pass[0]
+            self._facts.shared += self._pass[1]
+            most = max((len(values) for columns in self._columns.values() for values in columns), default=0)
+            self._facts.alike = self._facts.alike or most < _OWN * len(known)
+        self._pass, self._met = [0, 0], set()
+
+    def facts(self) -> SharedFacts | None:
+        """None where no evaluation was seen of rows like those that were trained on."""
+        self._over()
+        return self._facts if self._facts.rows else None
+
+
+def _rows(given: Sequence[Any]) -> np.ndarray[Any, Any] | None:
+    for value in given:
+        shape = tuple(getattr(value, "shape", ()))
+        if len(shape) < 2 or "float" not in str(getattr(value, "dtype", "")):
+            continue
+        plain = tensors.array(value)
+        if plain is None or not 0 < plain.size <= _LARGEST or plain[0].size < _NUMBERS or plain.dtype.kind != "f":
+            return None
+        rows: np.ndarray[Any, Any] = np.ascontiguousarray(plain)
+        return rows
+    return None

@@ -1,0 +1,79 @@
+"""Masks that attention layers are given for padding, the wrong way round: what is real is hidden, and the filler is read."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.model_facts import UnmaskedFacts
+from harness.frameworks.watch import parsed, tensors, trees
+from harness.frameworks.watch.provenance import Text
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_CALLS = 60
+_MOSTLY = 0.9
+_WORDS = ("src_key_padding_mask", "key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask")
+
+Array = np.ndarray[Any, Any]
+
+
+class KeyMasks:
+    """Told of the calls of root models and of `torch.nn.MultiheadAttention` inside them."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._given: list[Any] = []
+        self._calls = 0
+
+    def begins(self, call: RootCall) -> None:
+        """A model is about to run."""
+        self._given = trees.leaves([call.args, call.kwargs], tensors.is_tensor) if self._calls < _CALLS else []
+
+    def ran(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """An attention layer is about to run: `(query, key, value, key_padding_mask)`."""
+        self._calls += 1
+        mask = tensors.array(kwargs.get("key_padding_mask", args[3] if len(args) > 3 else None)) if self._calls <= _CALLS else None
+        if mask is None or mask.ndim != 2:
+            return
+        hidden = np.asarray(np.isneginf(mask) if mask.dtype.kind == "f" else mask, dtype=bool)
+        padded = next((found for given in self._given if (found := _filled(given, hidden.shape)) is not None), None)
+        if padded is None or hidden[~padded].mean() < _MOSTLY or hidden[padded].mean() > 1 - _MOSTLY:
+            return
+        seen = self._watch.seen
+        if seen.inverted is None:
+            seen.inverted = UnmaskedFacts(kind="MultiheadAttention", site=site(_made(self._watch.session.sites.place())))
+        seen.inverted.batches += 1
+        seen.inverted.padded += 1
+        seen.inverted.share = max(seen.inverted.share, float(padded.mean()))
+
+
+def _filled(given: Any, shape: tuple[int, ...]) -> Array | None:
+    """Which positions of ids, int[rows, length], or of steps, float[rows, length, numbers], are filled up at the rows' ends: with one id,
+    or with zeros, that stand nowhere else. None for other inputs, and where no row is, or all are."""
+    plain = tensors.array(given)
+    if plain is None or plain.shape[:2] != shape or plain.ndim not in (2, 3) or plain.dtype.kind not in ("iu" if plain.ndim == 2 else "f"):
+        return None
+    if plain.ndim == 3:
+        same: Array = (plain == 0).all(-1)
+    else:
+        ends, counts = np.unique(plain[:, -1], return_counts=True)
+        same = plain == ends[counts.argmax()]
+    padded: Array = np.logical_and.accumulate(same[:, ::-1], axis=1)[:, ::-1]
+    return padded if bool((padded == same).all()) and bool((padded.sum(1) > 1).any()) and not bool(padded.all()) else None
+
+
+def _made(place: Place | None) -> Place | None:
+    """Where the mask is made that is handed over on a line; the line itself where that cannot be told."""
+    if place is None or not place[0].endswith(".py"):
+        return place
+    text = Text(parsed.tree(place[0]))
+    given = [word.value for call in text.calls(place[1]) for word in call.keywords if word.arg in _WORDS]
+    steps = text.steps(given[0]) if given and not isinstance(given[0], ast.Constant) else []
+    made = next((step for step in steps if step.kind == "made"), None)
+    return (place[0], made.line, made.function) if made is not None else place
