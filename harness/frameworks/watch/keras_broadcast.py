@@ -10,20 +10,23 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.keras_bare import of_variable
 from harness.frameworks.watch.keras_trace import numpy_of
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__")
-_MOST = 3
+_OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__matmul__")
+_MOST, _KEPT = 3, 64
 
 
 class Broadcasts:
-    """Hooks the operators of tensors. `outputs`: what models gave since the last step, by id; `looking`: whether the loop is watched."""
+    """Hooks the operators of tensors. `outputs`: what models gave since the last step, by id; `looking`: whether the loop is watched;
+    `bare`: whether its step runs on variables of the script's own, so that what is made of these are its outputs."""
 
-    def __init__(self, watch: KerasWatcher, outputs: Callable[[], dict[int, Any]], looking: Callable[[], bool]) -> None:
-        self._watch = watch
+    def __init__(self, watch: KerasWatcher, outputs: Callable[[], dict[int, Any]], looking: Callable[[], bool],
+                 bare: Callable[[], bool]) -> None:
+        self._watch, self._bare = watch, bare
         self._outputs = outputs
         self._looking = looking
 
@@ -41,6 +44,8 @@ class Broadcasts:
             if outputs and (id(left) in outputs) != (id(right) in outputs) and self._looking():
                 pred, other = (left, right) if id(left) in outputs else (right, left)
                 self._watch.session.safely("a broadcast", self._combined, pred, other, made, outputs)
+            elif self._bare() and of_variable(left, right) and self._looking() and len(outputs) < _KEPT:
+                outputs[id(made)] = made
             return made
 
         return operator

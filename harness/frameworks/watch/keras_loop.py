@@ -16,6 +16,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
@@ -56,7 +57,7 @@ class Loop:
         self._evaluated = False
         self._samples = Samples()
         self._taken = Taken()
-        self._idle = Idle(watch)
+        self._idle, self._bare = Idle(watch), Bare(watch)
         self._probes: TapeProbes | None = None
         self._due = False
         self._graphs, self._swapped = Graphs(watch), Swapped(watch.session)
@@ -87,7 +88,7 @@ class Loop:
         replace(tf.GradientTape, "gradient", self._wrap_gradient)
         replace(tf.GradientTape, "__enter__", self._wrap_enter)
         replace(tf.Tensor, "__sub__", self._wrap_difference)
-        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking).attach()
+        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._model is None and _recorded()).attach()
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
@@ -266,6 +267,8 @@ class Loop:
     def _wrap_gradient(self, original: Any) -> Any:
         def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
             looking = self._looking
+            if looking and self._model is None and self._bare.stepped(flat(sources), self._targets, self._norms, self._calls):
+                self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
             found = original(tape, target, sources, *args, **kwargs)
             if looking:
                 self._watch.session.safely("a gradient", self._went_back, tape, target, sources, found)
@@ -330,6 +333,7 @@ class Loop:
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
         watch.fruitless.stepped()
+        self._bare.optimized = True
         self._graphs.stepped()
         watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, self._sources)
         watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
