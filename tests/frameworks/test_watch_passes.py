@@ -337,3 +337,32 @@ def test_two_passes_of_a_loader_that_is_a_batch_ahead(tmp_path: Path) -> None:
     assert finding is not None
     assert finding.site is not None
     assert finding.site.source.startswith("test = DataLoader(")
+
+
+HELPED_IN_KERAS = """
+import keras, numpy as np, tensorflow as tf
+from sklearn.metrics import accuracy_score
+rng = np.random.default_rng(0)
+x = rng.normal(size=(400, 8)).astype("float32")
+y = (2 * x[:, 0] + x[:, 1] > 0).astype("int64") + (x[:, 2] > 1)
+def rows(x, y, shuffle=True):
+    data = tf.data.Dataset.from_tensor_slices((x, y))
+    if shuffle:
+        data = data.shuffle(len(x))
+    return data.batch(25)
+train = rows(x[:300], y[:300])
+test = rows(x[300:], y[300:])
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(3)])
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(train, epochs=4, verbose=0)
+answers = model.predict(test, verbose=0).argmax(1)
+print(accuracy_score(np.concatenate([labels.numpy() for _, labels in test]), answers))
+"""
+
+
+def test_the_line_that_has_a_helper_shuffle_in_keras(tmp_path: Path) -> None:
+    pytest.importorskip("keras")
+    finding = next(result.finding for result in walk(watch_keras(tmp_path, HELPED_IN_KERAS)) if result.code == "E505")
+    assert finding is not None
+    assert finding.site is not None
+    assert finding.site.source == "test = rows(x[300:], y[300:])"

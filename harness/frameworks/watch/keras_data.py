@@ -49,7 +49,7 @@ class Data:
 
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
-        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._places: dict[int, tuple[Any, Place | None, tuple[Place, ...]]] = {}
         self._sources: dict[int, tuple[Any, LoaderFacts]] = {}
         self.tokenizers: list[Any] = []
         self.current: Loader | None = None
@@ -73,7 +73,7 @@ class Data:
         def __init__(dataset: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(dataset, *args, **kwargs)
             if session.active and len(self._places) < 5000:
-                self._places[id(dataset)] = (weakref.ref(dataset), session.sites.place(skip=dataset))
+                self._places[id(dataset)] = (weakref.ref(dataset), session.sites.place(skip=dataset), session.sites.stack())
 
         return __init__
 
@@ -197,6 +197,13 @@ class Data:
         """Where a dataset was made."""
         found = self._places.get(id(dataset))
         return found[1] if found is not None and found[0]() is dataset else None
+
+    def asked_at(self, dataset: Any) -> Place | None:
+        """Where a helper was called that made a dataset, if it made others at the same line for other callers; else where it was made."""
+        place, (_, _, stack) = self.place_of(dataset), self._places.get(id(dataset), (None, None, ()))
+        others = {other for _, made, other in self._places.values() if made == place and other != stack}
+        shared = len(stack) > 1 and stack[0] == place and any(len(other) > 1 and other[1] != stack[1] for other in others)
+        return stack[1] if shared else place
 
     # Batches
 

@@ -90,8 +90,10 @@ class Passes:
 
     def _shuffled(self, parts: list[Any]) -> Place | None:
         """Where the script itself says that the rows are shuffled; what a library shuffles by default no line shows."""
-        places = (self._watch.data.place_of(part) for part in parts if type(part).__name__ == "_ShuffleDataset")
-        return next((place for place in places if place is not None and "shuffle" in linecache.getline(place[0], place[1])), None)
+        data = self._watch.data
+        mixed = [(data.place_of(part), part) for part in parts if type(part).__name__ == "_ShuffleDataset"]
+        return next((data.asked_at(part) for place, part in mixed
+                     if place is not None and "shuffle" in linecache.getline(place[0], place[1])), None)
 
 
 def _in_batches(data: Any) -> bool:
