@@ -59,6 +59,7 @@ class Observation(Facts):
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
+    `functional`: how often `torch.func` has taken gradients.
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
@@ -102,6 +103,7 @@ class Observation(Facts):
     loss_terms: list[dict[str, Any]] = []
     steps: list[StepFacts] = []
     backward_without_step: int = 0
+    functional: int = 0
     forward_without_backward: int = 0
     never_backward: int = 0
     births: list[BadBirth] = []

@@ -98,7 +98,7 @@ def _once(subject: Subject, options: Options, on_output: Callable[[bytes, bool],
         return found, seen
     if outcome.timed_out or outcome.signal is not None:
         raise ChildDied(f"{subject.shown} {ended}; {_how_far(seen)}")
-    if not seen.steps and not seen.backward_without_step and seen.exception is None:
+    if not seen.steps and not seen.backward_without_step and not seen.functional and seen.exception is None:
         how = {"time": "was stopped", "enough steps": "was stopped", "exit": "called sys.exit()"}.get(seen.stopped, "ended by itself")
         raise ScriptError(f"{subject.shown} {how} without training: no loss went backward and no fit() ran; {_how_far(seen)}. "
                           "Give the script that trains, with the arguments it needs")

@@ -33,6 +33,8 @@ def unjudged(seen: Observation, results: Sequence[Result]) -> str | None:
                     "(--watch 90 gives it more)")
         if seen.backward_without_step:
             return f"{seen.backward_without_step} losses went backward and no optimizer stepped; weights changed by hand are not followed"
+        if seen.functional:
+            return f"torch.func took gradients {seen.functional} times and no optimizer stepped; weights changed by hand are not followed"
         return None if seen.exception is None else "the script ended before it trained"
     late = any("step takes" in why or "no time" in why for name, why in seen.probes.skipped.items() if name != "carry")
     floor = still_guessing(seen)

@@ -32,6 +32,7 @@ from harness.frameworks.watch.torch_decisions import Decisions
 from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
+from harness.frameworks.watch.torch_functional import Functional
 from harness.frameworks.watch.torch_key_masks import KeyMasks
 from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_masks import Masks
@@ -87,8 +88,8 @@ class TorchWatcher:
         self.key_masks = KeyMasks(self)
         self.schedules, self.origins = Schedules(self), Origins(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
-        for part in (self.passes, self.draws, self.schedules, Restores(self), Collation(self), Checkpointing(self), self.files, self.pairs,
-                     self.masks, self.origins, self.vocabularies,
+        for part in (self.passes, self.draws, self.schedules, Restores(self), Functional(self), Collation(self), Checkpointing(self),
+                     self.files, self.pairs, self.masks, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
