@@ -72,7 +72,7 @@ class MetricInput(Check):
             error = next((raised for raised in reading.raised(seen) if any("evaluat" in frame[2] for frame in raised.frames)), None)
         if error is None:
             by_hand = self._wrong_axis(seen) or self._scores_as_ids(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
-            return by_hand or self._other_encoding(seen) or self._cut_scores(seen)
+            return by_hand or self._other_encoding(seen) or self._cut_scores(seen) or self._of_numbers(seen)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
         mix = re.search(self._MIX, error.message)
@@ -198,6 +198,22 @@ class MetricInput(Check):
                     site=update.site or reading.place(seen, "metric", "compile", "evaluation"),
                     evidence=[f"predictions {_open(given.shape)} {given.dtype}, references {_open(wanted.shape)} {wanted.dtype}"])
         return None
+
+    @staticmethod
+    def _of_numbers(seen: Observation) -> Finding | None:
+        """An accuracy is asked of a regression: how many answers are equal to a real number, or lie on the same side of one half."""
+        target = next((call.target for call in seen.loss_calls if call.target is not None), None)
+        if seen.task != "regression" or target is None or target.integral is not False:
+            return None
+        wrong = next((update for update in seen.evaluation.updates if update.name.endswith("Accuracy")), None)
+        if wrong is None:
+            return None
+        return Finding(
+            message=f"{wrong.name} counts answers that are equal to their target as classes are, and the targets are real numbers: the "
+                    "figure stays near zero, whatever the model learns.",
+            remedy="Ask a regression for its error: `metrics=[\"mae\"]`, or `keras.metrics.R2Score()`.",
+            site=wrong.site or reading.place(seen, "metric", "compile", "evaluation"),
+            evidence=[f"targets from {target.minimum:.4g} to {target.maximum:.4g}, not whole"])
 
     @staticmethod
     def _cut_scores(seen: Observation) -> Finding | None:

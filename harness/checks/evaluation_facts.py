@@ -15,7 +15,8 @@ class MetricFacts(Facts):
     `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
     `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
     `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
-    or the `first classes`. `swapped`: the references are what a model has answered, and the predictions are not.
+    or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows. `swapped`: the references are
+    what a model has answered, and the predictions are not.
     """
 
     name: str = ""
@@ -26,6 +27,7 @@ class MetricFacts(Facts):
     function: Site | None = None
     predicted_counts: dict[str, int] = {}
     reference_counts: dict[str, int] = {}
+    pairs: list[tuple[int, int, int]] = []
     fractions: bool | None = None
     cuts: tuple[float, float] | None = None
     raw: bool | None = None

@@ -33,6 +33,7 @@ class Evaluations:
         self._seen = watch.seen.evaluation
         self._predicted: Counter[int] = Counter()
         self._referenced: Counter[int] = Counter()
+        self._pairs: Counter[tuple[int, int]] = Counter()
         self._after_training = False
         self._ends_at: float | None = None
 
@@ -52,7 +53,7 @@ class Evaluations:
             if not session.active:
                 return original(model, *args, **kwargs)
             session.safely("evaluate", self._begin)
-            self._predicted, self._referenced = Counter(), Counter()
+            self._predicted, self._referenced, self._pairs = Counter(), Counter(), Counter()
             result = original(model, *args, **kwargs)
             session.safely("evaluate", self._end, model, result)
             return result
@@ -77,7 +78,7 @@ class Evaluations:
         else:
             values = dict(zip(model.metrics_names, result if isinstance(result, list | tuple) else [result], strict=False))
         facts = MetricFacts(name="evaluate", site=self._seen.site, predicted_counts=_texts(self._predicted),
-                            reference_counts=_texts(self._referenced),
+                            reference_counts=_texts(self._referenced), pairs=torch_evaluation.paired(self._pairs),
                             values={("accuracy" if name == "acc" else str(name)): float(value) for name, value in values.items()
                                     if np.ndim(value) == 0})
         if len(self._seen.metrics) < _METRICS and self._watch.seen.further is None:
@@ -107,6 +108,7 @@ class Evaluations:
         if labels is not None and found is not None and len(labels) == len(found):
             self._predicted.update(found)
             self._referenced.update(labels)
+            self._pairs.update(zip(labels, found, strict=True))
         watch.relations.held(self.pair(seen))
         watch.session.safely("a scale", self._scaled, watch.steps.model, seen["data"])
 

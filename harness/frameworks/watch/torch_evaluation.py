@@ -32,6 +32,7 @@ class Evaluations:
         self._seen = watch.seen.evaluation
         self._predicted: Counter[int] = Counter()
         self._referenced: Counter[int] = Counter()
+        self._pairs: Counter[tuple[int, int]] = Counter()
         self._rows = 0
         self._training_mode = False
         self._inside = False
@@ -153,6 +154,7 @@ class Evaluations:
         self._rows += len(predicted)
         if call.labels is not None and len(call.labels) == len(predicted):
             self._referenced.update(call.labels)
+            self._pairs.update(zip(call.labels, predicted, strict=True))
 
     def classes_of(self, call: RootCall) -> list[int] | None:
         """The class of each row that a call's output stands for; None where that is not known, or on another device."""
@@ -187,8 +189,8 @@ class Evaluations:
         if self._rows and len(self._seen.metrics) < _METRICS:
             self._seen.metrics.append(MetricFacts(
                 name="forward", predicted_counts=_texts(self._predicted), reference_counts=_texts(self._referenced),
-                site=self._seen.site))
-        self._predicted, self._referenced, self._rows = Counter(), Counter(), 0
+                pairs=paired(self._pairs), site=self._seen.site))
+        self._predicted, self._referenced, self._pairs, self._rows = Counter(), Counter(), Counter(), 0
 
     # Metrics
 
@@ -258,6 +260,9 @@ class Evaluations:
         if referenced is not None:
             facts.references = tensors.facts(referenced)
             facts.reference_counts = _counts(referenced)
+        labels, classes = (tensors.whole_labels(part, limit=100_000) if part is not None else None for part in (referenced, predicted))
+        if labels and classes and len(labels) == len(classes):
+            facts.pairs = paired(Counter(zip(labels, classes, strict=True)))
         facts.swapped = watch.session.answered.swapped(predicted, referenced)
         if len(self._seen.metrics) < _METRICS:
             self._seen.metrics.append(facts)
@@ -313,6 +318,11 @@ def _counts(values: Any) -> dict[str, int]:
     labels = tensors.whole_labels(values, limit=100_000)
     counted = Counter(labels or ())
     return _texts(counted) if len(counted) <= 1000 else {}
+
+
+def paired(counted: Counter[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """References with the classes that were predicted for them, and how many rows; nothing where there are too many kinds."""
+    return [(int(reference), int(predicted), rows) for (reference, predicted), rows in counted.items()] if len(counted) <= 1000 else []
 
 
 def _texts(counted: Counter[int]) -> dict[str, int]:

@@ -1,0 +1,74 @@
+"""Classes that have other numbers in the evaluation than in the training."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading, sourcing
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.observation import Observation
+
+_ROWS, _OF_A_CLASS = 40, 8
+_SHARE, _CLEARLY, _GAIN = 0.6, 0.75, 0.3
+_KNOWN = 0.7
+
+
+class OtherClasses(Check):
+    """The classes have other numbers in the evaluation than in the training.
+
+    Ids were given twice, each time in the order in which the names came: what is 0 in the training is 2 in the evaluation. The model
+    tells the classes apart, and its accuracy is that of a guess or worse.
+    Source: scikit-learn docs, `LabelEncoder` (fit once, then `transform`).
+    """
+
+    code: ClassVar[str] = "E511"
+    stage: ClassVar[Stage] = "evaluation"
+    requires: ClassVar[tuple[str, ...]] = ("E501", "E505")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from which class is predicted for which: an exchange of classes explains nearly all answers, and the ids hardly any."""
+        known = [call for call in seen.evaluation.metrics if sum(rows for *_, rows in call.pairs) >= _ROWS]
+        if not known:
+            raise NotJudged("no evaluation of at least 40 rows was seen, class by class")
+        relation = seen.evaluation.relation
+        learnt = relation.trained >= _KNOWN if relation is not None and relation.classes else reading.script_learns(seen)
+        if not learnt or reading.several_models(seen) or any(_right(call) >= _CLEARLY for call in known):
+            return None
+        last = known[-1]
+        exchanged = _exchange(last)
+        if exchanged is None:
+            return None
+        total = sum(rows for *_, rows in last.pairs)
+        through = sum(rows for reference, predicted, rows in last.pairs if exchanged[reference] == predicted) / total
+        if through < _CLEARLY or through - _right(last) < _GAIN:
+            return None
+        moved = ", ".join(f"{reference} as {predicted}" for reference, predicted in sorted(exchanged.items()) if reference != predicted)
+        return Finding(
+            message=f"The classes have other numbers in the evaluation: {100 * _right(last):.0f} % of {total} answers are right as they "
+                    f"stand, and {100 * through:.0f} % with the classes exchanged.",
+            remedy="Give the ids once, for all parts: `ids = {name: i for i, name in enumerate(sorted(set(names)))}` before the split, or "
+                   "`encoder.fit(train_names)` and then `encoder.transform(...)` for each part.",
+            site=sourcing.line(seen, "labels", "called") or sourcing.line(seen, "labels", "made") or last.site
+            or reading.place(seen, "evaluation"),
+            evidence=[f"predicted in the evaluation: {moved}"])
+
+
+def _right(call: MetricFacts) -> float:
+    return sum(rows for reference, predicted, rows in call.pairs if reference == predicted) / max(1, sum(rows for *_, rows in call.pairs))
+
+
+def _exchange(call: MetricFacts) -> dict[int, int] | None:
+    """The class that is mostly predicted for each, where these are the same classes in another order; else None."""
+    rows_of: dict[int, Counter[int]] = {}
+    for reference, predicted, rows in call.pairs:
+        rows_of.setdefault(reference, Counter())[predicted] += rows
+    mostly = {reference: counted.most_common(1)[0] for reference, counted in rows_of.items()}
+    if any(rows < _SHARE * rows_of[reference].total() or rows_of[reference].total() < _OF_A_CLASS
+           for reference, (predicted, rows) in mostly.items() if predicted != reference):
+        return None
+    exchanged = {reference: predicted for reference, (predicted, _) in mostly.items()}
+    moved = [reference for reference, predicted in exchanged.items() if predicted != reference]
+    return exchanged if len(moved) > 1 and sorted(exchanged) == sorted(exchanged.values()) else None
