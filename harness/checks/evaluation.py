@@ -21,6 +21,7 @@ _ENCODINGS = {"CategoricalAccuracy": "one-hot rows", "TopKCategoricalAccuracy": 
 _WORKS = {"first": "given the first array alone, it does not raise",
           "classes": "given the classes of the largest scores, it does not raise",
           "first classes": "given the first array's classes of the largest scores, it does not raise"}
+_SAME, _LOST = 1e-6, 0.1
 _COUNTING = ("IoU", "MeanIoU")
 _UNTOLD = 20
 _COUNTS = 0.05  # share of scores that a metric reads wrongly
@@ -71,7 +72,8 @@ class MetricInput(Check):
         if error is None and works:
             error = next((raised for raised in reading.raised(seen) if any("evaluat" in frame[2] for frame in raised.frames)), None)
         if error is None:
-            by_hand = self._wrong_axis(seen) or self._scores_as_ids(seen) or self._scores_as_probabilities(seen) or self._every_pair(seen)
+            by_hand = (self._wrong_axis(seen) or self._largest_of_one(seen) or self._scores_as_ids(seen)
+                       or self._scores_as_probabilities(seen) or self._every_pair(seen))
             return by_hand or self._other_encoding(seen) or self._cut_scores(seen) or self._of_numbers(seen)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
@@ -118,6 +120,27 @@ class MetricInput(Check):
                     "taken along the rows of the batch.",
             remedy="Take it along the classes: `predictions = logits.argmax(dim=-1)`.", site=error.site,
             evidence=[f"{error.type}: {reading.first_line(error.message)}"])
+
+    @staticmethod
+    def _largest_of_one(seen: Observation) -> Finding | None:
+        """Answers of one number a row, of which the class of the largest is taken: that is 0 for every row."""
+        for call in sorted(seen.evaluation.metrics, key=lambda call: -(call.cut or 0.0)):
+            total = sum(call.reference_counts.values())
+            if call.cut is None or not total or set(call.reference_counts) != {"0", "1"}:
+                continue
+            zeros = call.reference_counts["0"] / total
+            whole = call.predictions is not None and len(call.predictions.shape) == 1 and call.predicted_counts == {"0": total}
+            raw = call.predictions is not None and call.predictions.shape == (total, 1) and any(
+                abs(value - zeros) < _SAME for value in call.values.values())
+            if (whole or raw) and call.cut - zeros >= _LOST:
+                return Finding(
+                    message="The model answers with one number a row, and the class of the largest is taken: of one number that is always "
+                            f"0. Cut at a threshold, {100 * call.cut:.0f} % of the answers are right, and not {100 * zeros:.0f} %.",
+                    remedy="Cut the number, `predictions = (scores[:, 0] > 0.5)` (raw scores of a sigmoid at 0), or let the model answer "
+                           "with a score for each class (`num_labels=2`, `Linear(..., 2)`) and take `argmax`.",
+                    site=call.function or call.site or reading.place(seen, "metric", "evaluation"),
+                    evidence=[f"rows: {total}; share with the label 0, and of answers that are right: {zeros:.3f}"])
+        return None
 
     @staticmethod
     def _scores_as_ids(seen: Observation) -> Finding | None:

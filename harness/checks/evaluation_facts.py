@@ -16,7 +16,8 @@ class MetricFacts(Facts):
     `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
     `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
     or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows. `swapped`: the references are
-    what a model has answered, and the predictions are not.
+    what a model has answered, and the predictions are not. `cut`: where a model answers yes and no with one number a row, the share of
+    answers that are right if that is cut at one half, or at zero.
     """
 
     name: str = ""
@@ -33,6 +34,7 @@ class MetricFacts(Facts):
     raw: bool | None = None
     works: Literal["first", "classes", "first classes"] | None = None
     swapped: bool = False
+    cut: float | None = None
     site: Site | None = None
 
 

@@ -89,3 +89,37 @@ def test_metrics_that_are_the_same_both_ways() -> None:
     assert judge("E509", seen) == "clean"
     seen.evaluation.metrics.append(MetricFacts(name="recall_score", predictions=given, references=given, values={"r": 0.5}, swapped=True))
     assert "`recall_score`" in finding("E509", seen).message
+
+
+ONE_NUMBER = """
+import keras, numpy as np
+from sklearn.metrics import accuracy_score
+rng = np.random.default_rng(0)
+x = rng.normal(size=(400, 6)).astype("float32")
+y = (x[:, 0] + x[:, 1] > 0).astype("int64")
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(keras.optimizers.Adam(1e-2), "binary_crossentropy")
+model.fit(x[:300], y[:300], epochs=6, verbose=0)
+print(accuracy_score(y[300:], CLASSES))
+"""
+
+
+@pytest.mark.parametrize(("classes", "wrong"), [
+    ("model.predict(x[300:], verbose=0).argmax(1)", True), ("model.predict(x[300:], verbose=0)[:, 0] > 0.5", False)])
+def test_the_largest_of_one_number(tmp_path: Path, classes: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, ONE_NUMBER.replace("CLASSES", classes), probe_seconds=0.5)
+    assert any(call.cut is not None for call in seen.evaluation.metrics), seen.warnings
+    assert ("E501" in found(seen)) is wrong, seen.evaluation.metrics
+
+
+def test_scores_that_are_cut_in_a_metric_of_a_trainer() -> None:
+    seen = healthy()
+    given = TensorFacts(shape=(40, 1), dtype="float32")
+    call = MetricFacts(name="compute_metrics", predictions=given, reference_counts={"0": 22, "1": 18}, values={"accuracy": 0.55}, cut=0.9)
+    seen.evaluation.metrics = [call]
+    assert "the class of the largest is taken" in finding("E501", seen).message
+    call.values = {"accuracy": 0.9}
+    assert judge("E501", seen) == "clean"
+    call.values, call.cut = {"accuracy": 0.55}, 0.55  # a model that says one class for all rows, whatever is done with it
+    assert judge("E501", seen) == "clean"

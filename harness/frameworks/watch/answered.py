@@ -40,6 +40,17 @@ class Answered:
             return False
         return any(_made_of(given[1], outputs) and not _made_of(given[0], outputs) for outputs in self._candidates(len(given[0])))
 
+    def cut(self, predictions: Any, references: Any) -> float | None:
+        """Of references that are yes and no, the share that is right where the one number a row that a model has answered (these
+        predictions themselves, where they are float[rows, 1]) is cut at one half, or at zero. None where there is no such number."""
+        wanted = _flat(references)
+        if wanted is None or len(wanted) < _LEAST or not np.isin(wanted, (0, 1)).all():
+            return None
+        own = isinstance(predictions, np.ndarray) and predictions.dtype.kind == "f" and predictions.shape == (len(wanted), 1)
+        candidates = [predictions] if own else self._candidates(len(wanted))
+        single = next((outputs[:, 0] for outputs in candidates if outputs.shape[1] == 1), None)
+        return None if single is None else float(max(((single > at) == wanted).mean() for at in (0.5, 0.0)))
+
     def _candidates(self, rows: int) -> list[Array]:
         """The answers for so many rows: one call's, or those of the last calls together."""
         found = [outputs for outputs in self._kept if len(outputs) == rows]

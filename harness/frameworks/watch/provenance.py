@@ -175,7 +175,8 @@ class Text:
             self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), bound.kind, by))
             self._name(name, scope, bound.line, path, deep + 1)
         elif bound is not None and bound.value is not None and bound.kind == "put":
-            self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), "made"))
+            kind = "taken" if isinstance(bound.value, ast.Name) else "made"
+            self._steps.append(Step(bound.line, getattr(scope, "name", "<module>"), kind))
             self._follow(bound.value, scope, bound.line, path[1:] if path[:1] == ("item",) else path, deep + 1)
         elif bound is not None and bound.value is not None:
             column = bool(keyed) and self._binding(keyed, scope, line) is bound  # the line that gives a column its name

@@ -263,6 +263,7 @@ class Evaluations:
         labels, classes = (tensors.whole_labels(part, limit=100_000) if part is not None else None for part in (referenced, predicted))
         if labels and classes and len(labels) == len(classes):
             facts.pairs = paired(Counter(zip(labels, classes, strict=True)))
+        facts.cut = watch.session.answered.cut(predicted, referenced)
         facts.swapped = watch.session.answered.swapped(predicted, referenced)
         if len(self._seen.metrics) < _METRICS:
             self._seen.metrics.append(facts)

@@ -166,6 +166,7 @@ class Trainers:
                 raise
             if facts is not None and isinstance(values, dict):
                 facts.values = numbers(values)
+                facts.function = self._written(mine) if facts.cut is not None else None
                 session.safely("compute_metrics", self._again, facts, mine, prediction)
                 session.safely("compute_metrics", self._one_place_on, facts, mine, prediction)
             return values
