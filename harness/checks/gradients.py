@@ -22,6 +22,7 @@ _IN_PLACE = r"modified by an inplace operation"
 _WEIGHTS_VIEW = r"output \d+ of (AsStrided|T)(Backward\d*)?,"
 _LABEL_KEYS = ("labels", "label")
 _MEANT = 20  # losses with gradients, asked for in training mode: nobody computes so many in passing
+_LATE = 4  # steps
 _KERAS_LOSSES = {"sparse_categorical", "categorical", "bce", "mse", "l1", "other"}
 
 
@@ -115,14 +116,9 @@ class FrozenWeights(Check):
                            remedy="Assign layers to `self` in `__init__`, lists of them as `torch.nn.ModuleList([...])`, tensors as "
                                   "`torch.nn.Parameter`.", site=error.site or reading.place(seen, "optimizer", "model"),
                            evidence=[f"{error.type}: {reading.first_line(error.message)}"])
-        if seen.frozen_later is not None:
-            return Finding(message="A second model is fitted here of which every weight is frozen: this training cannot change anything.",
-                           remedy=self._thaw(seen, "the new layers"), site=seen.frozen_later, evidence=[])
-        if seen.thawed is not None:
-            return Finding(message=f"{seen.thawed.lacking} weights were made trainable after `compile`, and this `fit` goes on with the "
-                                   f"{seen.thawed.held} that were trainable then.",
-                           remedy="Call `model.compile(...)` again after `trainable` was changed, and before `fit`.", site=seen.thawed.site,
-                           evidence=[f"left as they are: {', '.join(seen.thawed.left)}"])
+        later = self._later(seen)
+        if later is not None:
+            return later
         if model is None or not model.parameters:
             raise NotJudged("the model's weights were not seen")
         if model.unregistered and not (seen.optimizer and seen.optimizer.foreign) and not reading.several_models(seen):
@@ -155,6 +151,26 @@ class FrozenWeights(Check):
                            remedy="Freeze only what was pretrained: load it (`from_pretrained(...)`), or let it learn.",
                            site=reading.place(seen, "freeze", "model"), evidence=[names(frozen), *reading.own_losses(seen)])
         return None
+
+    @staticmethod
+    def _later(seen: Observation) -> Finding | None:
+        """Weights of Keras that came too late, or were frozen or set free too late, for what trains them."""
+        if seen.frozen_later is not None:
+            return Finding(message="A second model is fitted here of which every weight is frozen: this training cannot change anything.",
+                           remedy=FrozenWeights._thaw(seen, "the new layers"), site=seen.frozen_later, evidence=[])
+        if seen.thawed is not None:
+            return Finding(message=f"{seen.thawed.lacking} weights were made trainable after `compile`, and this `fit` goes on with the "
+                                   f"{seen.thawed.held} that were trainable then.",
+                           remedy="Call `model.compile(...)` again after `trainable` was changed, and before `fit`.", site=seen.thawed.site,
+                           evidence=[f"left as they are: {', '.join(seen.thawed.left)}"])
+        unasked = seen.unasked
+        if unasked is None or unasked.steps < _LATE:
+            return None
+        return Finding(message=f"{len(unasked.left)} variables take part in every step, and the tape is asked for the gradients of "
+                               f"{unasked.asked} others only: they were made after the list of weights was read.",
+                       remedy="A layer has its weights once it has been built: call it, or `layer.build(shape)`, before "
+                              "`trainable_variables` is read; or read it anew in every step.",
+                       site=unasked.site or reading.place(seen, "backward"), evidence=[f"never asked for: {', '.join(unasked.left[:6])}"])
 
     @staticmethod
     def _hidden(seen: Observation, evidence: list[str]) -> Finding:

@@ -44,6 +44,16 @@ class LaterFacts(Facts):
     site: Site | None = None
 
 
+class UnaskedFacts(Facts):
+    """Variables that took part in the last of `steps` steps of a tape, were made after all `asked` ones that it was asked about, and were
+    never asked about themselves (`left`). `site`: where the list of those was made."""
+
+    asked: int
+    left: list[str]
+    steps: int
+    site: Site | None = None
+
+
 class FurtherFacts(Facts):
     """A training of the script's that follows the watched one and is another. It begins behind the statement at `line` (1-based) or, where
     `turn` is not 0, with that turn (1-based) of the loop there; `site`: the line of its first step."""

@@ -45,3 +45,35 @@ def test_steps_without_a_model(tmp_path: Path, setup: str, step: str, made: str,
         assert told is not None
         assert told.site is not None
         assert "tf.reduce_mean" in told.site.source
+
+
+LAYERS = """
+import keras, numpy as np, tensorflow as tf
+rng = np.random.default_rng(0)
+x = rng.normal(size=(320, 5)).astype("float32")
+y = (x[:, 0] - 2 * x[:, 1]).astype("float32")
+first, last = keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)
+bias = tf.Variable(0.0)
+BUILD
+weights = first.trainable_variables + last.trainable_variables + [bias]
+optimizer = keras.optimizers.Adam(1e-2)
+for epoch in range(3):
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(320).batch(32):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((last(first(xb))[:, 0] + bias - yb) ** 2)
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+"""
+
+
+@pytest.mark.parametrize(("build", "wrong"), [("", True), ("first.build((None, 5)), last.build((None, 16))", False)])
+def test_layers_that_are_built_after_their_weights_were_listed(tmp_path: Path, build: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, LAYERS.replace("BUILD", build), probe_seconds=0.5)
+    assert seen.steps, seen.warnings
+    assert ("G303" in found(seen)) is wrong, seen.unasked
+    if wrong:
+        told = next(result.finding for result in walk(seen) if result.code == "G303")
+        assert told is not None
+        assert told.site is not None
+        assert told.site.source.startswith("weights = ")
+        assert "4 variables" in told.message

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import LossCall
-from harness.checks.training_facts import StepFacts
+from harness.checks.training_facts import StepFacts, UnaskedFacts
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.provenance import Text
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -21,7 +25,24 @@ class Bare:
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._asked: frozenset[int] = frozenset()
+        self._ever: dict[int, Any] = {}
+        self._times = 0
         self.optimized = False
+
+    def asked(self, watched: Sequence[Any], sources: Sequence[Any]) -> None:
+        """A tape, which has followed the variables `watched`, was asked for the gradients of `sources`."""
+        import tensorflow as tf
+
+        self._times += 1
+        self._ever |= {id(source): source for source in map(_plain, sources) if isinstance(source, tf.Variable)}
+        newest = max(map(_number, self._ever.values()), default=None)
+        seen = self._watch.seen
+        left = [variable for variable in watched if id(variable) not in self._ever and newest is not None and _number(variable) > newest]
+        if not left:
+            seen.unasked = None
+            return
+        place = seen.unasked.site if seen.unasked is not None else site(_read_at(self._watch.session.sites.place()))
+        seen.unasked = UnaskedFacts(asked=len(self._ever), left=[str(variable.name) for variable in left], steps=self._times, site=place)
 
     def stepped(self, sources: Sequence[Any], losses: Sequence[float], norms: Sequence[float], calls: list[LossCall]) -> bool:
         """A tape is about to be asked for the gradients of `sources`: whether a step lies behind it. What came since the one before:
@@ -39,6 +60,27 @@ class Bare:
                                         gradient_norm=sum(norm * norm for norm in norms) ** 0.5))
             seen.loss_calls += calls[: max(0, _CALLS - len(seen.loss_calls))]
         return True
+
+
+def _plain(variable: Any) -> Any:
+    """TensorFlow's variable inside one of Keras 3."""
+    return getattr(variable, "value", variable) if not hasattr(variable, "_unique_id") else variable
+
+
+def _number(variable: Any) -> int:
+    """The number that TensorFlow counts variables up by as they are made."""
+    found = re.search(r"(\d+)$", str(getattr(variable, "_unique_id", "")))
+    return int(found[1]) if found else 0
+
+
+def _read_at(place: Place | None) -> Place | None:
+    """Where the list was made that a tape is asked about on a line; the line itself where that cannot be told."""
+    if place is None or not place[0].endswith(".py"):
+        return place
+    text = Text(parsed.tree(place[0]))
+    given = [call.args[1] for call in text.calls(place[1]) if len(call.args) > 1 and getattr(call.func, "attr", "") == "gradient"]
+    steps = text.steps(given[0]) if given else []
+    return (place[0], steps[0].line, steps[0].function) if steps else place
 
 
 def of_variable(*operands: Any) -> bool:

@@ -294,6 +294,8 @@ class Loop:
         self._taken.sources, self._taken.gradients = weights, gradients
         self._norms += [norm for norm in each if norm >= 0]
         self._sources.add(frozenset(map(id, weights)))
+        if self._model is None:
+            self._bare.asked(tape.watched_variables(), weights)
         self._idle.went_back(weights, gradients, [model for model, *_ in self._taken.forwards])
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
             if watch.seen.model is None:
