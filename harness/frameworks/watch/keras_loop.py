@@ -58,6 +58,7 @@ class Loop:
         self._samples = Samples()
         self._taken = Taken()
         self._idle, self._bare = Idle(watch), Bare(watch)
+        watch.first_loop = watch.first_loop or self
         self._probes: TapeProbes | None = None
         self._due = False
         self._graphs, self._swapped = Graphs(watch), Swapped(watch.session)
@@ -68,6 +69,11 @@ class Loop:
         import tensorflow as tf
 
         return self._watch.session.active and not self._watch.fitting and not self._inside and tf.executing_eagerly()
+
+    @property
+    def _runs_bare(self) -> bool:
+        """Whether no model has run, of neither Keras; of the two loops that watch the same tapes one tells."""
+        return not self._watch.modelled and self._watch.first_loop is self
 
     @contextlib.contextmanager
     def _within(self) -> Iterator[None]:
@@ -88,7 +94,7 @@ class Loop:
         replace(tf.GradientTape, "gradient", self._wrap_gradient)
         replace(tf.GradientTape, "__enter__", self._wrap_enter)
         replace(tf.Tensor, "__sub__", self._wrap_difference)
-        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._model is None and _recorded()).attach()
+        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and _recorded()).attach()
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
@@ -157,6 +163,7 @@ class Loop:
 
         self._watch.session.reach("forward")
         self._model, self._given = model, args[0] if args else kwargs
+        self._watch.modelled = True
         self._graphs.ran(model)
         self._idle.ran(model, recorded=_recorded())
         if _recorded():
@@ -267,7 +274,7 @@ class Loop:
     def _wrap_gradient(self, original: Any) -> Any:
         def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
             looking = self._looking
-            if looking and self._model is None and self._bare.stepped(flat(sources), self._targets, self._norms, self._calls):
+            if looking and self._runs_bare and self._bare.stepped(flat(sources), self._targets, self._norms, self._calls):
                 self._calls, self._targets, self._norms, self._outputs = [], [], [], {}
             found = original(tape, target, sources, *args, **kwargs)
             if looking:
@@ -294,7 +301,7 @@ class Loop:
         self._taken.sources, self._taken.gradients = weights, gradients
         self._norms += [norm for norm in each if norm >= 0]
         self._sources.add(frozenset(map(id, weights)))
-        if self._model is None:
+        if self._runs_bare:
             self._bare.asked(tape.watched_variables(), weights)
         self._idle.went_back(weights, gradients, [model for model, *_ in self._taken.forwards])
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):

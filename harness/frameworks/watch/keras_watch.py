@@ -44,6 +44,8 @@ class KerasWatcher:
         self.seen = session.observation
         self.keras: Any = None
         self.weighted = False
+        self.modelled = False  # a model has run outside of `fit`
+        self.first_loop: Any = None
         self.planned: tuple[int, float | None] | None = None
         self.terms, self._weighing = Terms(self), Weighing(session)
         self.patience, self.relations = Patience(session), Relations()
