@@ -15,6 +15,7 @@ _NUMBERS, _MOST_ROWS, _LARGEST = 4, 50_000, 1 << 22
 _WHOLE = 0.95  # of a batch: the training rows themselves are evaluated
 _MOST = 0.6  # of the trained rows that one evaluation meets: all the rows that there are are evaluated
 _OWN = 0.8  # distinct values of a column, of the rows: no two rows are alike by chance
+_LOOKED_AT, _COLUMNS = 1024, 64  # rows and columns whose values are kept to count the distinct ones
 
 Key = tuple[int, ...]
 
@@ -25,7 +26,7 @@ class SharedRows:
     def __init__(self) -> None:
         self._model: Any = lambda: None
         self._trained: dict[Key, set[int]] = {}
-        self._columns: dict[Key, list[set[float]]] = {}
+        self._values: dict[Key, list[np.ndarray[Any, Any]]] = {}
         self._met: set[int] = set()
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._facts = SharedFacts()
@@ -37,16 +38,16 @@ class SharedRows:
             return
         if self._model() is not model or self._pass[0]:
             self._over()
-            self._model, self._trained, self._columns = weakref.ref(model), {}, {}
+            self._model, self._trained, self._values = weakref.ref(model), {}, {}
         key = rows.shape[1:]
         known = self._trained.setdefault(key, set())
         if len(known) < _MOST_ROWS:
             new = {hash(row.tobytes()): row for row in rows}
-            fresh = [row for mark, row in new.items() if mark not in known]
-            columns = self._columns.setdefault(key, [set() for _ in range(min(64, rows[0].size))])
-            for row in fresh:
-                for values, value in zip(columns, row.reshape(-1)[: len(columns)].tolist(), strict=True):
-                    values.add(value)
+            values = self._values.setdefault(key, [])
+            for mark, row in new.items():
+                if mark not in known and len(values) < _LOOKED_AT:
+                    plain = row.reshape(-1)
+                    values.append(plain[np.linspace(0, plain.size - 1, min(_COLUMNS, plain.size)).astype(int)])
             known.update(new)
 
     def held(self, model: Any, given: Sequence[Any]) -> None:
@@ -69,14 +70,18 @@ class SharedRows:
         if self._pass[0] and len(self._met) < _MOST * len(known):
             self._facts.rows += self._pass[0]
             self._facts.shared += self._pass[1]
-            most = max((len(values) for columns in self._columns.values() for values in columns), default=0)
-            self._facts.alike = self._facts.alike or most < _OWN * len(known)
+            self._facts.alike = self._facts.alike or not any(map(_told_apart, self._values.values()))
         self._pass, self._met = [0, 0], set()
 
     def facts(self) -> SharedFacts | None:
         """None where no evaluation was seen of rows like those that were trained on."""
         self._over()
         return self._facts if self._facts.rows else None
+
+
+def _told_apart(values: list[np.ndarray[Any, Any]]) -> bool:
+    """Is there a column of these rows in which nearly each has a value of its own?"""
+    return bool(values) and max(len(np.unique(column)) for column in np.stack(values).T) >= _OWN * len(values)
 
 
 def _rows(given: Sequence[Any]) -> np.ndarray[Any, Any] | None:
