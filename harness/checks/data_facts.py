@@ -50,7 +50,8 @@ class BatchFacts(Facts):
     `leak`: whether the target of each row stands in its inputs.
     `moved`: by how many rows it lies off from a batch before it that shares the others with it; 0 if none does, None for the first.
     `pieced_rows`: rows with a label for each word, some of which are cut into pieces; in `pieced_astray` the labels are laid on the pieces
-    one after the other, and not on the first piece of each word.
+    one after the other, and not on the first piece of each word. `filled_labels`: of tokens that the attention mask hides, how many
+    have a label, where all have the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -73,6 +74,9 @@ class BatchFacts(Facts):
     moved: int | None = None
     pieced_rows: int = 0
     pieced_astray: int = 0
+    filled_labels: int = 0
+    filled_label: int | None = None
+    token_labels: int = 0
 
 
 class VocabularyFacts(Facts):

@@ -22,6 +22,7 @@ _WHOLE = 0.9
 _CHANGES = 0.2
 # Batches from which on it is seen that they take turns.
 _TURNS = 4
+_ROUND = 0.9  # of the batches that have the label of the one so many before: they come in turns
 
 
 class SortedRows(Check):
@@ -132,10 +133,15 @@ def _batches(seen: Observation) -> list[list[Any]]:
 
 
 def _in_turns(batches: list[list[Any]]) -> bool:
-    """Whether most batches hold a single label, and another one than the batch before: sorted rows change it only now and then."""
+    """Whether most batches hold a single label, and the labels come round and round: in batches of sorted rows they change only now and
+    then, or, where whole batches were shuffled, at random."""
     single = [str(labels[0]) if len(set(map(str, labels))) == 1 else None for labels in batches]
     changes = sum(one is not None and other is not None and one != other for one, other in itertools.pairwise(single))
-    return len(single) >= _TURNS and changes > 0.5 * (len(single) - 1)
+    if len(single) < _TURNS or changes <= 0.5 * (len(single) - 1):
+        return False
+    again = max(sum(one == other for one, other in zip(single, single[period:], strict=False)) / (len(single) - period)
+                for period in range(2, max(3, len(single) // 2)))
+    return again >= _ROUND
 
 
 def _expected(counts: dict[str, int], batches: list[list[Any]]) -> float:

@@ -35,6 +35,8 @@ class GraphCut(Check):
                      "numbers, `stop_gradient` or `.numpy()` on the way. A hard decision learns by a straight-through estimate: "
                      "`p + stop_gradient(code - p)`.")
 
+    _INSIDE = "Call it inside: everything from the inputs to the loss belongs under `with tf.GradientTape() as tape:`."
+
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the exception of backward, or from weights that were used and trained for, and got no gradient."""
         error = (reading.matching(seen, NO_GRAPH) or reading.matching(seen, _NUMBER)
@@ -46,8 +48,7 @@ class GraphCut(Check):
             return Finding(
                 message=f"A model is called before the tape begins to record, and the tape is asked for the gradients of its {idle.held} "
                         f"weights: in {idle.step} steps none of them has had one.",
-                remedy="Call it inside: everything from the inputs to the loss belongs under `with tf.GradientTape() as tape:`.",
-                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+                remedy=self._INSIDE, site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
         if idle is not None and seen.framework in reading.KERAS:
             return Finding(
                 message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
@@ -55,6 +56,9 @@ class GraphCut(Check):
                 remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
                 site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
         learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
+        apart = self._unrecorded(seen, learns)
+        if apart is not None:
+            return apart
         whole = bool(learns) and all(
             p.gradient_norm is None and p.moved is False and False not in (p.used, p.in_optimizer) for p in learns)
         if idle is not None and not whole:
@@ -111,6 +115,18 @@ class GraphCut(Check):
             message=f"{len(cut)} of {wanted} weights took part in the forward pass and are in the optimizer, but get no gradient.",
             remedy=f"{remedy} If that part is frozen on purpose, say so: `{freeze}`.",
             site=reading.place(seen, "cut", "model", "loss"), evidence=[names(cut)])
+
+    def _unrecorded(self, seen: Observation, learns: list[ParameterFacts]) -> Finding | None:
+        """The model of a `train_step` is called where its tape does not record, and a penalty alone trains some of its weights."""
+        place = reading.place(seen, "unrecorded")
+        unreached = [p for p in learns if p.gradient_norm is None]
+        if place is None or not unreached or not seen.steps:
+            return None
+        return Finding(
+            message="The model is called before the tape begins to record, so what it answers has no way back to its weights: "
+                    f"{len(unreached)} of {len(learns)} get no gradient at all, and the others only that of what is computed under the "
+                    "tape (a penalty on weights, say).",
+            remedy=self._INSIDE, site=place, evidence=[f"Without a gradient: {names(unreached)}"])
 
     @staticmethod
     def _straight_through(seen: Observation) -> Finding:

@@ -258,6 +258,14 @@ def test_batches_of_one_label_that_take_turns() -> None:
     assert "take turns" in judge("D107", seen)
 
 
+def test_sorted_batches_that_are_shuffled_as_wholes() -> None:
+    seen = unshuffled()
+    order = [2, 0, 1, 1, 0, 2, 1, 0, 0, 2, 2, 1, 0, 2, 0, 1, 2, 2, 0, 1]
+    seen.steps = steps([0.5] * 60, [[label] * 8 for label in order * 3])
+    seen.steps = seen.steps[:20]
+    assert judge("D107", seen) == "found"
+
+
 def test_a_sorted_stream() -> None:
     seen = unshuffled()
     loader = seen.loaders[0]

@@ -44,3 +44,42 @@ def test_gradients_that_no_step_follows(tmp_path: Path, name: str, every: int, t
         assert seen.sites["step_written"].source == APPLY
     elif taken is APPLY:
         assert seen.backward_without_step == 0
+
+
+BEFORE_TAPE = """
+import KERAS as keras, numpy as np, tensorflow as tf
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(256, 6)).astype("float32")
+y = x[:, :1] * 2
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.wide = keras.layers.Dense(16, activation="relu", kernel_regularizer=keras.regularizers.L2(1e-4))
+        self.last = keras.layers.Dense(1)
+    def call(self, x):
+        return self.last(self.wide(x))
+    def train_step(self, data):
+        x, y = data
+        BEFORE
+        with tf.GradientTape() as tape:
+            UNDER
+            loss = tf.reduce_mean(tf.square(made - y)) + tf.add_n(self.losses)
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return {"loss": loss}
+model = Model()
+model.compile(keras.optimizers.Adam(1e-3))
+model.fit(x, y, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", ["keras", "tf_keras"])
+@pytest.mark.parametrize(("before", "under", "wrong"), [
+    ("made = self(x, training=True)", "pass", True), ("pass", "made = self(x, training=True)", False),
+    ("guess = self(x, training=False)", "made = self(x + 0 * guess, training=True)", False)])
+def test_a_step_whose_model_runs_before_the_tape(tmp_path: Path, name: str, before: str, under: str, *, wrong: bool) -> None:
+    pytest.importorskip(name)
+    seen = watch(tmp_path, BEFORE_TAPE.replace("KERAS", name).replace("BEFORE", before).replace("UNDER", under), probe_seconds=0.5)
+    assert ("G302" in found(seen)) is wrong, found(seen)
+    if wrong:
+        assert seen.sites["unrecorded"].source == before

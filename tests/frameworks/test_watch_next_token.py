@@ -156,6 +156,8 @@ MASKED = ("BertConfig", "BertForMaskedLM", BERT[2])
 
 @pytest.mark.parametrize(("kind", "labels", "fault"), [
     (GPT, "ids.clone()", False), (GPT, "torch.cat([ids[1:], torch.tensor([-100])])", True),
+    # Texts of one form, with the same tokens in the middle of every row.
+    (GPT, "0; ids[T // 2 - 1:T // 2 + 2] = 3; labels = torch.cat([ids[1:], torch.tensor([-100])])", True),
     (GPT, "torch.where(torch.arange(T + 1) > 5, ids, -100)", False),
     (BERT, "ids.clone()", True), ((BERT[0], BERT[1], BERT[2] + ", is_decoder=True"), "ids.clone()", False),
     (MASKED, "torch.where(torch.rand(T + 1) < 0.3, ids, -100); ids = torch.where(labels == -100, ids, 0)", False),

@@ -40,6 +40,7 @@ for epoch in range(3):
 KERAS = """
 import keras, numpy as np
 from sklearn.metrics import precision_score
+keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 x = rng.normal(size=(400, 6)).astype("float32")
 y = (x[:, 0] + rng.normal(size=400) > 0.5).astype("int64")
@@ -94,6 +95,7 @@ def test_metrics_that_are_the_same_both_ways() -> None:
 ONE_NUMBER = """
 import keras, numpy as np
 from sklearn.metrics import accuracy_score
+keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 x = rng.normal(size=(400, 6)).astype("float32")
 y = (x[:, 0] + x[:, 1] > 0).astype("int64")
@@ -110,6 +112,30 @@ def test_the_largest_of_one_number(tmp_path: Path, classes: str, *, wrong: bool)
     pytest.importorskip("keras")
     seen = watch(tmp_path, ONE_NUMBER.replace("CLASSES", classes), probe_seconds=0.5)
     assert any(call.cut is not None for call in seen.evaluation.metrics), seen.warnings
+    assert ("E501" in found(seen)) is wrong, seen.evaluation.metrics
+
+
+SEVERAL = """
+import keras, numpy as np
+from sklearn.metrics import accuracy_score
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(400, 6)).astype("float32")
+y = {"sum": x.sum(1), "high": (x[:, 0] + x[:, 1] > 0).astype("int64")}
+inputs = keras.Input((6,))
+hidden = keras.layers.Dense(16, activation="relu")(inputs)
+model = keras.Model(inputs, {"sum": keras.layers.Dense(1)(hidden), "high": keras.layers.Dense(1, activation="sigmoid")(hidden)})
+model.compile(keras.optimizers.Adam(1e-2), {"sum": "mse", "high": "binary_crossentropy"})
+model.fit(x[:300], {name: values[:300] for name, values in y.items()}, epochs=6, verbose=0)
+made = model.predict(x[300:], verbose=0)
+print(accuracy_score(y["high"][300:], CLASSES))
+"""
+
+
+@pytest.mark.parametrize(("classes", "wrong"), [('np.argmax(made["high"], axis=1)', True), ('made["high"][:, 0] > 0.5', False)])
+def test_the_largest_of_one_number_of_several_outputs(tmp_path: Path, classes: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, SEVERAL.replace("CLASSES", classes), probe_seconds=0.5)
     assert ("E501" in found(seen)) is wrong, seen.evaluation.metrics
 
 

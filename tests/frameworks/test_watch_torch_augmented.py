@@ -57,6 +57,9 @@ APART = {
             mask = mask[:, ::-1]""",
     "only the picture": """if random.random() < 0.5:
             image = image[::-1]""",
+    "the picture, whose brightness is drawn too": """if random.random() < 0.5:
+            image = image[:, ::-1]
+        image = image * random.uniform(0.8, 1.2) + random.uniform(-0.2, 0.2)""",
     "crops": """r, c = random.randrange(5), random.randrange(5)
         image = image[r:r + 16, c:c + 16]
         r, c = random.randrange(5), random.randrange(5)
@@ -70,6 +73,9 @@ TOGETHER = {
             image, mask = image[:, ::-1], mask[:, ::-1]""",
     "crops": """r, c = random.randrange(5), random.randrange(5)
         image, mask = image[r:r + 16, c:c + 16], mask[r:r + 16, c:c + 16]""",
+    "flips, and a brightness for the picture": """if random.random() < 0.5:
+            image, mask = image[:, ::-1], mask[:, ::-1]
+        image = image * random.uniform(0.8, 1.2)""",
     "noise": "image = image + self.rng.normal(0, 0.1, image.shape).astype('float32')",
     "dropped pixels": "mask = np.where(self.rng.random(mask.shape) < 0.2, -100, mask)",
 }
@@ -81,7 +87,7 @@ def test_drawn_for_each(tmp_path: Path, motion: str) -> None:
     finding = next(result.finding for result in walk(seen) if result.code == "D106")
     assert finding is not None
     assert finding.site is not None
-    last = "mask = " if motion != "only the picture" else "image, mask = self.rows[i]"
+    last = "mask = " if "mask = " in APART[motion] else "image, mask = self.rows[i]"
     assert last in finding.site.source
 
 

@@ -25,13 +25,16 @@ class Answered:
         self._stale = True
 
     def gave(self, outputs: Any) -> None:
-        """A model has answered rows with these: float[rows], [rows, 1] or [rows, classes]."""
-        if not isinstance(outputs, np.ndarray) or outputs.dtype.kind != "f" or outputs.ndim not in (1, 2) or len(outputs) > _ROWS:
-            return
-        if self._stale:
-            self._stale = False
-            self._kept.clear()
-        self._kept.append(np.array(outputs if outputs.ndim == 2 else outputs[:, None]))
+        """A model has answered rows with these: float[rows], [rows, 1] or [rows, classes]; where it has several outputs, a dict or
+        list of such."""
+        several = list(outputs.values()) if isinstance(outputs, dict) else outputs if isinstance(outputs, list | tuple) else [outputs]
+        for made in several:
+            if not isinstance(made, np.ndarray) or made.dtype.kind != "f" or made.ndim not in (1, 2) or len(made) > _ROWS:
+                continue
+            if self._stale:
+                self._stale = False
+                self._kept.clear()
+            self._kept.append(np.array(made if made.ndim == 2 else made[:, None]))
 
     def swapped(self, predictions: Any, references: Any) -> bool:
         """Whether it is the references of a metric that were answered, and not the predictions."""
@@ -48,8 +51,8 @@ class Answered:
             return None
         own = isinstance(predictions, np.ndarray) and predictions.dtype.kind == "f" and predictions.shape == (len(wanted), 1)
         candidates = [predictions] if own else self._candidates(len(wanted))
-        single = next((outputs[:, 0] for outputs in candidates if outputs.shape[1] == 1), None)
-        return None if single is None else float(max(((single > at) == wanted).mean() for at in (0.5, 0.0)))
+        single = [outputs[:, 0] for outputs in candidates if outputs.shape[1] == 1]
+        return max((float(((scores > at) == wanted).mean()) for scores in single for at in (0.5, 0.0)), default=None)
 
     def _candidates(self, rows: int) -> list[Array]:
         """The answers for so many rows: one call's, or those of the last calls together."""

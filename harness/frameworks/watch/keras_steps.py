@@ -117,6 +117,8 @@ class Steps:
                                      [place for *_, place in record.differences], record.watched, record.untold, record.training)
         if record.swapped is not None:
             self._watch.session.site("loss.swapped", record.swapped)
+        if record.gradients and record.unrecorded is not None:
+            self._watch.session.site("unrecorded", record.unrecorded)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))

@@ -58,7 +58,8 @@ class Recording:
     `divergence`: of a variational autoencoder, see `keras_divergence.parts`. `watched`: variables that a tape has followed, asked for or
     not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
     `untold`: where outermost models are called without being told whether this is training, if none of them is; `training`: where one is
-    told that it is; `swapped`: where a loss is given both sides the other way round.
+    told that it is; `swapped`: where a loss is given both sides the other way round; `unrecorded`: where the model whose step it is was
+    called, if no tape records any call of it.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -72,6 +73,8 @@ class Recording:
     untold: Any = None
     training: Any = None
     swapped: Any = None
+    recorded: bool = False
+    unrecorded: Any = None
     watched: list[Any] = field(default_factory=list)
     divergence: dict[str, Any] = field(default_factory=dict)
     depth: int = 0
@@ -190,6 +193,8 @@ class _Patches:
                 self._told_of_training("training" in kwargs or len(args) > 1)
                 if kwargs.get("training") is True and model is self._of and self._record.training is None:
                     self._record.training = self._place()
+                if model is self._of:
+                    self._of_step()
             self._record.depth += 1
             try:
                 with self._told("forward"):
@@ -202,6 +207,14 @@ class _Patches:
             return found
 
         return wrapped
+
+    def _of_step(self) -> None:
+        """The model whose step it is is called."""
+        from tensorflow.python.eager import record
+
+        known = self._record
+        known.recorded = known.recorded or bool(record.could_possibly_record())
+        known.unrecorded = None if known.recorded else known.unrecorded or self._place()
 
     def _told_of_training(self, told: bool) -> None:
         record = self._record

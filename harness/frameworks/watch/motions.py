@@ -60,6 +60,14 @@ def moved(first: Picture, second: Picture, motion: Motion) -> bool:
     return covered.size > 0 and bool(np.allclose(covered, source, rtol=_SAME, atol=_SAME))
 
 
+def levelled(source: Picture) -> Picture:
+    """The same picture at a mean of 0 and a deviation of 1 in each channel: brightness and contrast that were drawn for it are gone."""
+    flat = source.reshape(-1, source.shape[2]).astype(np.float64)
+    spread = flat.std(0)
+    level: Picture = (source - flat.mean(0)) / np.where(spread > 0, spread, 1.0)
+    return level
+
+
 def between(first: Picture, second: Picture) -> list[Motion]:
     """All motions that make the second picture of the first and leave at least a quarter of it in sight; none of a plain one."""
     height, width = second.shape[:2]

@@ -158,7 +158,11 @@ def _read(layout: _Layout, counted: Array, plain: Array,
     ids, places = layout.ids, np.flatnonzero(counted.any(0))
     if len(places) < 2 or ids.shape[0] < 2:
         return None, None, None
-    middle = int(places[(len(places) - 1) // 2])
+    half = int(places[(len(places) - 1) // 2])
+    # Texts of one form have the same token at some places in every row: what is exchanged there tells nothing.
+    differs = [place for place in places.tolist() if (column := ids[:, layout.start + place + 1:layout.start + place + 2]).size
+               and (column != np.roll(column, 1, 0)).any()]
+    middle = min(differs, key=lambda place: abs(place - half), default=half)
     behind = layout.start + middle + 1
     changed = ids.copy()
     changed[:, behind:] = np.roll(ids[:, behind:], 1, 0)

@@ -49,7 +49,7 @@ def _draw_again(dataset: Any) -> AugmentationFacts | None:
             if time.monotonic() - begun > _SECONDS:
                 return facts
             again = _pair(dataset[number])
-            how = motions.between(first[0], again[0]) if again is not None and again[0].shape == first[0].shape else []
+            how = _between(first[0], again[0]) if again is not None and again[0].shape == first[0].shape else []
             if again is None or len(how) != 1 or again[1].shape != first[1].shape:
                 continue  # blurred, or as it looks from the other side too
             if motions.moved(first[1], again[1], how[0]):
@@ -61,6 +61,12 @@ def _draw_again(dataset: Any) -> AugmentationFacts | None:
                 facts.apart += 1
                 facts.example = facts.example or (number, str(how[0]), str(others[0]))
     return facts
+
+
+def _between(first: motions.Picture, second: motions.Picture) -> list[motions.Motion]:
+    """The motions of a picture, whose brightness and contrast may have been drawn as well."""
+    how = motions.between(first, second)
+    return how or motions.between(motions.levelled(first), motions.levelled(second))
 
 
 def _pair(row: Any) -> tuple[motions.Picture, motions.Picture] | None:

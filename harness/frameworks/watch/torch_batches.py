@@ -91,6 +91,7 @@ def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> Batch
     data = tensors.array(ids) if ids is not None else None
     if data is not None and data.ndim == 2:
         seen.longest = int(data.shape[1])
+        _labels_of_padding(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
         tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
         if tokenizer is not None:
             _read_texts(seen, data, columns.get("attention_mask"), tokenizer)
@@ -107,6 +108,21 @@ def layout_of(columns: dict[str, Any], name: str | None) -> LayoutFacts | None:
     """How the images or series in a column lie, where that is not as their axes say; else None."""
     images = tensors.array(columns[name]) if name is not None else None
     return layouts.facts(images) if images is not None else None
+
+
+def _labels_of_padding(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any) -> None:
+    """Labels of tokens that fill rows up, where these are asked for like any other. A language model's are its own ids."""
+    if mask is None or labels is None or not mask.shape == labels.shape == ids.shape or labels.dtype.kind not in "iu":
+        return
+    counted, hidden = labels != IGNORED, mask == 0
+    shown = counted & ~hidden
+    if not shown.any() or (labels == ids)[shown].mean() >= _THE_SAME:
+        return
+    seen.token_labels = int(counted.sum())
+    found = np.unique(labels[hidden & counted])
+    # A label that nothing but padding has is a class of its own, and may be left out by hand.
+    if len(found) == 1 and (labels[shown] == found[0]).any():
+        seen.filled_labels, seen.filled_label = int((hidden & counted).sum()), int(found[0])
 
 
 def _ends(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any, tokenizer: Any) -> None:

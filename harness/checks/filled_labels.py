@@ -1,0 +1,68 @@
+"""Padding that has labels like a text's own tokens."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import raised, reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+
+_BATCHES, _SHARE = 2, 0.15
+_COUNTING = {"cross_entropy", "nll", "sparse_categorical"}
+
+
+class FilledLabels(Check):
+    """The tokens that fill rows up have a label, and are asked for as if they were text.
+
+    Most of them are the easiest tokens of all, so loss and accuracy look good whatever the model makes of the text, and the label that
+    they were given is learnt more than any other.
+    Source: Transformers docs, Token classification ("setting the label to -100 so they're ignored by the loss function"); PyTorch docs,
+    `CrossEntropyLoss(ignore_index=-100)`.
+    """
+
+    code: ClassVar[str] = "L214"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("B102", "L201")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the labels of tokens that the attention mask hides, where the loss is one number for each token and leaves none of
+        them out."""
+        batches = [batch for batch in seen.batches if batch.token_labels]
+        if not batches:
+            raise NotJudged("no batch with a label for each token and an attention mask was seen")
+        filled, total = sum(batch.filled_labels for batch in batches), sum(batch.token_labels for batch in batches)
+        labels = {batch.filled_label for batch in batches if batch.filled_labels}
+        if len(batches) < _BATCHES or len(labels) != 1 or filled < _SHARE * total:
+            return None
+        label = next(iter(labels))
+        if not self._counted(seen, label):
+            return None
+        return Finding(
+            message=f"Padding is asked for like text: {filled / total:.0%} of the tokens that the loss counts fill their rows up, and all "
+                    f"of these have the label {label}, as tokens of the text have too.",
+            remedy="Give padding the label -100 (`labels + [-100] * gap`; `DataCollatorForTokenClassification` does): losses of PyTorch "
+                   "and of transformers leave it out. Leave it out of every metric as well, `keep = labels != -100`.",
+            site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels", "collator.made")
+                 or raised.built_by(seen, *raised.LABELS) or reading.place(seen, "loss", "forward", "fit"),
+            evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",
+                      *reading.own_losses(seen)])
+
+    @staticmethod
+    def _counted(seen: Observation, label: int | None) -> bool:
+        """Whether the loss takes every token: one target for each, none left out by its id, and no weights."""
+        sizes = {batch.token_labels for batch in seen.batches}
+        keras = seen.framework in reading.KERAS
+        if keras and (seen.model is None or not seen.model.kind.startswith("TF")):
+            return False  # a layer's mask may leave it out
+        for call in seen.loss_calls:
+            target = call.target
+            if call.name not in _COUNTING or target is None or call.weighted or call.ignore_index == label:
+                continue
+            size = 1
+            for side in target.shape:
+                size *= side
+            if size >= min(sizes) and (keras or call.reduction == "mean"):
+                return True
+        return False
