@@ -62,7 +62,7 @@ def moved(first: Picture, second: Picture, motion: Motion) -> bool:
 
 def levelled(source: Picture) -> Picture:
     """The same picture at a mean of 0 and a deviation of 1 in each channel: brightness and contrast that were drawn for it are gone."""
-    flat = source.reshape(-1, source.shape[2]).astype(np.float64)
+    flat: Pixels = source.reshape(-1, source.shape[2]).astype(np.float64)
     spread = flat.std(0)
     level: Picture = (source - flat.mean(0)) / np.where(spread > 0, spread, 1.0)
     return level
