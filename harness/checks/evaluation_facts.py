@@ -48,6 +48,17 @@ class SharedFacts(Facts):
     alike: bool = False
 
 
+class EncodedFacts(Facts):
+    """`rows` rows of an evaluation were encoded by an object of this kind that had learnt something else than the one (or the same one, at
+    another time) that encoded the `trained` rows. `site`, `trained_site`: where both were encoded."""
+
+    kind: str
+    trained: int
+    rows: int
+    site: Site | None = None
+    trained_site: Site | None = None
+
+
 class DecisionFacts(Facts):
     """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
     of `values` outputs was compared with each of as many references; or `equal`, where they were asked to be equal to whole numbers.
@@ -180,4 +191,5 @@ class EvaluationFacts(Facts):
     monitors: list[MonitorFacts] = []
     scale: ScaleFacts | None = None
     shared: SharedFacts | None = None
+    encoded: EncodedFacts | None = None
     site: Site | None = None

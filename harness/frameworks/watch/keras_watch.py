@@ -232,7 +232,7 @@ class KerasWatcher:
 
     def _relate(self) -> None:
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
-        self.seen.evaluation.shared = self.shared.facts()
+        self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
 
     @property
     def leads_on(self) -> bool:

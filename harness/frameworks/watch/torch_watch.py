@@ -164,6 +164,7 @@ class TorchWatcher:
         for call in calls:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
+            self.session.safely("encoded rows", self.session.encoders.trained, given)
             if self.steps.steps < _SCALED:
                 self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:
@@ -247,7 +248,7 @@ class TorchWatcher:
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
-        self.seen.evaluation.shared = self.shared.facts()
+        self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
 
     @property
     def leads_on(self) -> bool:

@@ -1,0 +1,133 @@
+"""Objects that learn from rows how to encode others (scalers, tokenizers): which of them, in which state, encoded what a model is given."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.evaluation_facts import EncodedFacts
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import tensors
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "PowerTransformer", "QuantileTransformer", "OrdinalEncoder")
+_TOKENIZERS = ("keras.src.legacy.preprocessing.text", "tf_keras.src.preprocessing.text", "keras.preprocessing.text")
+_LARGEST, _MOST_ROWS, _LEAST = 1 << 22, 50_000, 3
+
+Array = np.ndarray[Any, Any]
+# What an object had learnt when it encoded a row.
+State = str
+
+
+class Encoders:
+    """Keeps the rows that were encoded, and counts those that a model is trained on and evaluated on by the state that encoded them."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._states: dict[bytes, set[State]] = {}
+        self._places: dict[State, Site | None] = {}
+        self._kinds: dict[State, str] = {}
+        self._trained: Counter[State] = Counter()
+        self._held: Counter[State] = Counter()
+
+    def attach(self) -> None:
+        session = self._session
+        session.when_imported("sklearn.preprocessing", self._hook_sklearn)
+        for name in _TOKENIZERS:
+            session.when_imported(name, self._hook_tokenizer)
+
+    def _hook_sklearn(self, module: Any) -> None:
+        for name in _SCALERS:
+            if hasattr(module, name):
+                self._session.patches.replace(getattr(module, name), "transform", functools.partial(self._wrap, of=_learnt))
+
+    def _hook_tokenizer(self, module: Any) -> None:
+        if hasattr(module, "Tokenizer"):
+            self._session.patches.replace(module.Tokenizer, "texts_to_sequences", functools.partial(self._wrap, of=_words))
+
+    def _wrap(self, original: Any, of: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def encode(encoder: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(encoder, *args, **kwargs)
+            if session.active:
+                session.safely("encoded rows", self._encoded, encoder, made, of)
+            return made
+
+        return encode
+
+    def _encoded(self, encoder: Any, made: Any, of: Any) -> None:
+        rows = _rows(made)
+        if len(rows) < _LEAST or len(self._states) > _MOST_ROWS:
+            return
+        state = of(encoder)
+        self._places.setdefault(state, self._session.sites.here())
+        self._kinds[state] = type(encoder).__name__
+        for row in rows:
+            self._states.setdefault(row, set()).add(state)
+
+    def trained(self, given: Sequence[Any]) -> None:
+        """A training step runs a model on these."""
+        self._count(self._trained, given)
+
+    def held(self, given: Sequence[Any]) -> None:
+        """An evaluation does."""
+        if self._trained:
+            self._count(self._held, given)
+
+    def _count(self, counter: Counter[State], given: Sequence[Any]) -> None:
+        if not self._states or counter.total() > _MOST_ROWS:
+            return
+        for value in given:
+            array = tensors.array(value)
+            if array is not None and array.ndim == 2 and 0 < array.size <= _LARGEST:
+                known = [self._states.get(row, set()) for row in _rows(array)]
+                counter.update(next(iter(states)) for states in known if len(states) == 1)
+
+    def facts(self) -> EncodedFacts | None:
+        """None where rows of one of both were not seen to be encoded, or where each part of the data has an encoder of its own."""
+        others = Counter({state: rows for state, rows in self._held.items() if state not in self._trained})
+        if len(self._trained) != 1 or len(others) != 1:
+            return None
+        (own, trained), (other, rows) = self._trained.most_common(1)[0], others.most_common(1)[0]
+        if self._kinds[own] != self._kinds[other]:
+            return None
+        return EncodedFacts(kind=self._kinds[own], trained=trained, rows=rows, site=self._places[other], trained_site=self._places[own])
+
+
+def _rows(values: Any) -> list[bytes]:
+    """A key for each row: of numbers as float32, of token ids without the padding."""
+    if isinstance(values, list) and all(isinstance(row, list | tuple) for row in values):
+        return [_ids(np.asarray(row, dtype=np.int64)) for row in values]
+    plain = np.asarray(values) if hasattr(values, "__array__") else np.zeros(0)
+    if plain.ndim != 2 or not plain.size or plain.size > _LARGEST or plain.dtype.kind not in "iuf":
+        return []
+    if plain.dtype.kind == "f":
+        return [b"n" + row.tobytes() for row in np.ascontiguousarray(plain, dtype=np.float32)]
+    return [_ids(row.astype(np.int64)) for row in plain]
+
+
+def _ids(row: Array) -> bytes:
+    return b"i" + bytes(row[row != 0].tobytes())
+
+
+def _learnt(encoder: Any) -> State:
+    """What an estimator of scikit-learn keeps of its fit (by its convention, names that end with an underscore)."""
+    return _digest({name: value for name, value in vars(encoder).items() if name.endswith("_") and not name.startswith("_")})
+
+
+def _words(tokenizer: Any) -> State:
+    return _digest(tokenizer.word_index)
+
+
+def _digest(learnt: dict[str, Any]) -> State:
+    return hashlib.sha256(pickle.dumps(sorted(learnt.items(), key=lambda item: item[0]))).hexdigest()

@@ -1,0 +1,134 @@
+"""Scalers and tokenizers that are fitted anew for an evaluation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from harness.checks.evaluation_facts import EncodedFacts
+from tests.checks.made import healthy, judge
+from tests.frameworks.watching import found, watch
+
+DATA = """
+import numpy as np
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+rng = np.random.default_rng(0)
+x = rng.normal(3, 2, size=(400, 6))
+y = (x[:, 0] + x[:, 1] > 6).astype("int64")
+scaler = StandardScaler()
+"""
+TORCH = DATA + """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+SPLIT
+train, test = (torch.tensor(rows, dtype=torch.float32) for rows in (train, test))
+wanted = torch.tensor(y)
+model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 2))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for epoch in range(3):
+    for rows in torch.randperm(300).split(32):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(train[rows]), wanted[rows]).backward()
+        optimizer.step()
+model.eval()
+with torch.no_grad():
+    right = (model(test).argmax(1) == wanted[300:]).float().mean().item()
+"""
+KERAS = DATA + """
+import keras
+keras.utils.set_random_seed(0)
+SPLIT
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(keras.optimizers.Adam(1e-2), "binary_crossentropy", metrics=["accuracy"])
+model.fit(train, y[:300], epochs=3, validation_split=0.2, verbose=0)
+model.evaluate(test, y[300:], verbose=0)
+"""
+ANEW = "test = scaler.fit_transform(x[300:])"
+SPLITS = [
+    (f"train = scaler.fit_transform(x[:300])\n{ANEW}", True),
+    ("train = MinMaxScaler().fit_transform(x[:300])\ntest = MinMaxScaler().fit_transform(x[300:])", True),
+    ("train = scaler.fit_transform(x[:300])\ntest = scaler.transform(x[300:])", False),
+    # Fitted twice, on the same rows.
+    ("train = StandardScaler().fit_transform(x[:300])\ntest = StandardScaler().fit(x[:300]).transform(x[300:])", False),
+    # Each person's series is scaled by itself, as it will be for those to come.
+    ("train = np.concatenate([StandardScaler().fit_transform(part) for part in np.split(x[:300], 3)])\n" + ANEW, False)]
+
+
+@pytest.mark.parametrize(("split", "wrong"), SPLITS)
+@pytest.mark.parametrize(("name", "script"), [("torch", TORCH), ("keras", KERAS)])
+def test_scalers(tmp_path: Path, name: str, script: str, split: str, *, wrong: bool) -> None:
+    pytest.importorskip(name)
+    seen = watch(tmp_path, script.replace("SPLIT", split), probe_seconds=0.5)
+    assert seen.exception is None
+    assert not [note for note in seen.warnings if "encoded rows" in note]
+    assert ("E512" in found(seen)) is wrong, seen.evaluation.encoded
+    if wrong:
+        finding = next(result.finding for result in walk(seen) if result.code == "E512")
+        assert finding is not None
+        assert finding.site is not None
+        assert finding.site.source == split.splitlines()[1]
+        assert "E508" not in found(seen)
+
+
+FOLDS = DATA + """
+import torch, torch.nn as nn
+from sklearn.model_selection import KFold
+torch.manual_seed(0)
+for inside, outside in KFold(2).split(x):
+    train, test = (torch.tensor(rows, dtype=torch.float32) for rows in (scaler.fit_transform(x[inside]), scaler.transform(x[outside])))
+    model = nn.Linear(6, 2)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for rows in torch.randperm(len(train)).split(16):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(train[rows]), torch.tensor(y[inside])[rows]).backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        model(test)
+"""
+
+
+def test_folds(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    assert "E512" not in found(watch(tmp_path, FOLDS, probe_seconds=0.5))
+
+
+TEXTS = """
+import numpy as np, random
+import keras
+from tensorflow.keras.preprocessing.sequence import pad_sequences
+from tensorflow.keras.preprocessing.text import Tokenizer
+keras.utils.set_random_seed(0)
+words = [f"w{number}" for number in range(30)]
+texts = [" ".join(random.choices(words, k=random.randint(4, 9))) for _ in range(400)]
+y = np.array([int("w3" in text.split() or "w5" in text.split()) for text in texts])
+tokenizer = Tokenizer()
+tokenizer.fit_on_texts(texts[:300])
+train = pad_sequences(tokenizer.texts_to_sequences(texts[:300]), 10)
+AGAIN
+test = pad_sequences(tokenizer.texts_to_sequences(texts[300:]), 10)
+model = keras.Sequential([keras.layers.Embedding(40, 8), keras.layers.GlobalAveragePooling1D(),
+                          keras.layers.Dense(1, activation="sigmoid")])
+model.compile(keras.optimizers.Adam(1e-2), "binary_crossentropy", metrics=["accuracy"])
+model.fit(train, y[:300], epochs=3, verbose=0)
+model.evaluate(test, y[300:], verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("again", "wrong"), [("tokenizer.fit_on_texts(texts[300:])", True), ("", False)])
+def test_a_tokenizer(tmp_path: Path, again: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, TEXTS.replace("AGAIN", again), probe_seconds=0.5)
+    assert seen.exception is None
+    assert ("E512" in found(seen)) is wrong, seen.evaluation.encoded
+
+
+def test_few_rows_tell_nothing() -> None:
+    seen = healthy()
+    assert "no rows were seen" in judge("E512", seen)
+    seen.evaluation.encoded = EncodedFacts(kind="StandardScaler", trained=300, rows=12)
+    assert judge("E512", seen) == "clean"
+    seen.evaluation.encoded.rows = 40
+    assert judge("E512", seen) == "found"
