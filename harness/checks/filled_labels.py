@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -60,9 +61,6 @@ class FilledLabels(Check):
             target = call.target
             if call.name not in _COUNTING or target is None or call.weighted or call.ignore_index == label:
                 continue
-            size = 1
-            for side in target.shape:
-                size *= side
-            if size >= min(sizes) and (keras or call.reduction == "mean"):
+            if math.prod(target.shape) >= min(sizes) and (keras or call.reduction == "mean"):
                 return True
         return False

@@ -53,7 +53,9 @@ SPLITS = [
     # Fitted twice, on the same rows.
     ("train = StandardScaler().fit_transform(x[:300])\ntest = StandardScaler().fit(x[:300]).transform(x[300:])", False),
     # Each person's series is scaled by itself, as it will be for those to come.
-    ("train = np.concatenate([StandardScaler().fit_transform(part) for part in np.split(x[:300], 3)])\n" + ANEW, False)]
+    ("train = np.concatenate([StandardScaler().fit_transform(part) for part in np.split(x[:300], 3)])\n" + ANEW, False),
+    # The same, where training has not come further than to the first of them.
+    (f"train = scaler.fit_transform(x[:300])\nlater = StandardScaler().fit_transform(x[100:200])\n{ANEW}", False)]
 
 
 @pytest.mark.parametrize(("split", "wrong"), SPLITS)

@@ -34,7 +34,7 @@ class Encoders:
         self._session = session
         self._states: dict[bytes, set[State]] = {}
         self._places: dict[State, Site | None] = {}
-        self._kinds: dict[State, str] = {}
+        self._kinds: dict[State, tuple[str, int]] = {}  # the encoder's class, and the numbers in a row (0 of texts)
         self._trained: Counter[State] = Counter()
         self._held: Counter[State] = Counter()
 
@@ -71,7 +71,7 @@ class Encoders:
             return
         state = of(encoder)
         self._places.setdefault(state, self._session.sites.here())
-        self._kinds[state] = type(encoder).__name__
+        self._kinds[state] = type(encoder).__name__, 0 if of is _words else int(made.shape[1])
         for row in rows:
             self._states.setdefault(row, set()).add(state)
 
@@ -99,9 +99,10 @@ class Encoders:
         if len(self._trained) != 1 or len(others) != 1:
             return None
         (own, trained), (other, rows) = self._trained.most_common(1)[0], others.most_common(1)[0]
-        if self._kinds[own] != self._kinds[other]:
-            return None
-        return EncodedFacts(kind=self._kinds[own], trained=trained, rows=rows, site=self._places[other], trained_site=self._places[own])
+        alike = [state for state, kind in self._kinds.items() if kind == self._kinds[own]]
+        if set(alike) != {own, other}:
+            return None  # more parts than these have one, some of which were not trained on yet
+        return EncodedFacts(kind=self._kinds[own][0], trained=trained, rows=rows, site=self._places[other], trained_site=self._places[own])
 
 
 def _rows(values: Any) -> list[bytes]:
