@@ -227,9 +227,10 @@ class AttentionMask(Check):
     def _asked(found: UnmaskedFacts) -> Finding:
         """Rows that are padded for an answer, of a model that was trained with masks."""
         return Finding(
-            message=f"{found.kind} was trained with attention masks, and is asked without: rows that a tokenizer has padded for it come "
-                    "without their mask, and it reads the padding as text.",
-            remedy="Pass all that the tokenizer gave: `model(**encoded)`.", site=found.site,
+            message=f"{found.kind} was trained with attention masks, and is asked without: rows that are padded for it come without "
+                    "their mask, and it reads the padding as text.",
+            remedy="Pass the mask as well: all that the tokenizer gave, `model(**encoded)`, or `attention_mask=(ids != pad_id).long()`.",
+            site=found.site,
             evidence=[f"{found.padded} batches, in one of them {found.share:.0%} of the ids are padding"])
 
     @staticmethod

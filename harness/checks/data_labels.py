@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import Counter
 from typing import ClassVar
@@ -24,6 +25,8 @@ _BATCHES, _POSITIONS = 3, 150
 _BINARY = ("bce", "bce_with_logits")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
+# What answers that are no better than chance do not reach: times the share of the rarer labels, and the area under the ROC curve.
+_RANKS, _AREA = 3.0, 0.7
 
 
 def counts_of(loader: LoaderFacts | None) -> dict[str, int]:
@@ -187,7 +190,7 @@ class ImbalancedLabels(Check):
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
         "D104", "D106", "D107", "D108", "F104", "F105", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307", "S401",
-        "S402", "S405", "E507")
+        "S402", "S405", "S406", "E507")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from label counts and from what the last evaluation of a finished training predicted."""
@@ -199,8 +202,8 @@ class ImbalancedLabels(Check):
         share = most / sum(counts.values())
         if share < max(0.65, 1.5 / len(counts)):
             return None
-        if any(call.weighted for call in seen.loss_calls):
-            return None  # the script knows, and has acted
+        if any(call.weighted for call in seen.loss_calls) or _ranks(seen, 1 - share):
+            return None  # the script knows, and has acted, or asks which rows are likelier to be of the rarer label
         metric = last_metric(seen)
         if metric is None:
             raise NotJudged(f"{100 * share:.0f} % of the labels are {majority}, but what the model predicts was not seen")
@@ -229,6 +232,17 @@ class ImbalancedLabels(Check):
                    "`fit(class_weight=...)`),"
                    " or sample them evenly with `WeightedRandomSampler`; judge by F1 or balanced accuracy.",
             site=loader.site or metric.site, evidence=evidence)
+
+
+def _ranks(seen: Observation, rarer: float) -> bool:
+    """Whether the script judges by how answers are ordered, for which no threshold matters, and the last of these judgements is good.
+
+    `rarer`: share of the rarer labels, which is the average precision of answers drawn at random.
+    """
+    said = [(f"{metric.name} {name}".lower(), value) for metric in seen.evaluation.metrics for name, value in metric.values.items()]
+    precisions = [value for name, value in said if re.search(r"average_precision|pr_?auc|auc_?pr|auprc", name)]
+    areas = [value for name, value in said if "auc" in name and not re.search(r"pr_?auc|auc_?pr", name)]
+    return bool(precisions and precisions[-1] > _RANKS * rarer) or bool(areas and areas[-1] > _AREA)
 
 
 def last_metric(seen: Observation) -> MetricFacts | None:

@@ -368,7 +368,7 @@ class ConstantPrediction(Check):
     stage: ClassVar[Stage] = "evaluation"
     requires: ClassVar[tuple[str, ...]] = ("D103", "D104", "D105", "D106", "L201", "L203", "L205", "L206", "L207", "L208", "L209", "L210",
                                            "L211", "G301", "G302", "G303", "G304", "G305", "G306", "G307", "S401", "S402", "S403",
-                                           "S404", "S405", "E501")
+                                           "S404", "S405", "S406", "E501")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges the last metric call, after at least 30 steps, and only where accuracy alone was asked for and is high."""

@@ -17,7 +17,8 @@ class MetricFacts(Facts):
     `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
     or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows. `swapped`: the references are
     what a model has answered, and the predictions are not. `cut`: where a model answers yes and no with one number a row, the share of
-    answers that are right if that is cut at one half, or at zero.
+    answers that are right if that is cut at one half, or at zero. `left_out`: of the references, the share that is -100; `longer`: what
+    the same function says where every row has more of these at its end; `counted`: the line of it that compares.
     """
 
     name: str = ""
@@ -35,6 +36,9 @@ class MetricFacts(Facts):
     works: Literal["first", "classes", "first classes"] | None = None
     swapped: bool = False
     cut: float | None = None
+    left_out: float = 0.0
+    longer: dict[str, float] = {}
+    counted: Site | None = None
     site: Site | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from harness.checks.tensor_facts import Facts, Site
 
@@ -106,6 +106,25 @@ class SumFacts(Facts):
     site: Site | None = None
 
 
+class RestraintFacts(Facts):
+    """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate and on
+    the same batches. Recorded where the script's own steps did not learn.
+
+    `amount`: the largest share of numbers that a layer drops; how far the layer `name` that augments moves what it is given, by the
+    standard deviation of that; the part of a weight that one step's decay takes off it (or, where decay is a part of the gradient, its
+    factor); the part of the first loss that is a penalty on the weights. `own`, `without`: losses at the start and the end of both, in
+    evaluation mode and without any such penalty.
+    """
+
+    kind: Literal["dropout", "augmentation", "decay", "penalty"]
+    amount: float
+    own: CurveFacts
+    without: CurveFacts
+    name: str = ""
+    coupled: bool = False
+    site: Site | None = None
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -128,8 +147,9 @@ class ProbeFacts(Facts):
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
     `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it;
     `train_standardised`: with every float input standardised by its training mean and deviation.
-    `summed`: the script makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of
-    along an axis of length one, next to a longer one, in every step that was looked at.
+    `restraints`: dropout, weight decay and penalties that may be too strong. `summed`: the script makes its loss of the rows by adding
+    them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length one, next to a longer one, in
+    every step that was looked at.
     """
 
     initial_loss: float | None = None
@@ -151,6 +171,7 @@ class ProbeFacts(Facts):
     twins: TwinFacts | None = None
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None
+    restraints: list[RestraintFacts] = []
     fits_batch_size: int | None = None
     carry: CarryFacts | None = None
     rows: RowFacts | None = None

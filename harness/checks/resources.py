@@ -14,6 +14,7 @@ from harness.checks.training_facts import ExceptionFacts
 _BEFORE = ("setup", "data")
 _TRACES = 8
 _EVALUATIONS, _GRAPHS = 8, 20
+_HELD, _HELD_SHARE = 96 << 20, 0.1  # bytes, and part of the peak
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGTRAP")
 _WIDTHS = {"float": 4,
@@ -133,6 +134,8 @@ class MemoryGrows(Check):
         kept = seen.memory.evaluations_kept
         if kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS and kept >= 0.8 * seen.memory.evaluations:
             return self._evaluations(seen)
+        if seen.memory.held_at_once >= max(_HELD, _HELD_SHARE * (seen.memory.peak or 0)):
+            return self._at_once(seen)
         killed = seen.ended is not None and seen.ended.out_of_memory
         peak = seen.ended.resident if seen.ended is not None and killed else seen.memory.peak
         growth, steps = seen.memory.growth_per_step, len(seen.steps)
@@ -162,6 +165,17 @@ class MemoryGrows(Check):
             remedy="Evaluate under `with torch.no_grad():`, and keep numbers: `losses.append(loss.item())`.",
             site=reading.place(seen, "kept_graph", "evaluation", "loss"),
             evidence=[f"evaluations with a graph: {seen.memory.evaluations}; held at the end: {seen.memory.evaluations_kept}"])
+
+    @staticmethod
+    def _at_once(seen: Observation) -> Finding:
+        """Losses that are added up with their graphs, which live until the evaluation is over."""
+        memory = seen.memory
+        return Finding(
+            message=f"An evaluation keeps the graphs of all its {memory.graphs_at_once} batches until it is over: they took "
+                    f"{_size(memory.held_at_once)}, of a peak of {_size(memory.peak)}, and take more the more rows there are.",
+            remedy="Evaluate under `with torch.no_grad():`, and add up numbers: `total += loss.item()`.",
+            site=reading.place(seen, "kept_at_once", "evaluation", "loss"),
+            evidence=[f"answers with a graph that lived at the end of one evaluation: {memory.graphs_at_once}"])
 
     @staticmethod
     def _traced(seen: Observation) -> Finding:

@@ -8,7 +8,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading, schedules
+from harness.checks import reading, regularization, schedules
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -41,7 +41,7 @@ class RateTooHigh(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from probes at the script's own rate and at smaller ones."""
         _can_be_judged(seen)
-        if reading.script_learns(seen):
+        if reading.script_learns(seen) or regularization.overpowering(seen) is not None:
             return None
         better = reading.better_smaller_rate(seen)
         if better is None:
@@ -66,7 +66,7 @@ class RateTooLow(Check):
 
     code: ClassVar[str] = "S402"
     stage: ClassVar[Stage] = "step"
-    requires: ClassVar[tuple[str, ...]] = (*_CAUSES, "S401")
+    requires: ClassVar[tuple[str, ...]] = (*_CAUSES, "S401", "S406")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from probes; a rate that is merely slow, or that a schedule is going to raise, is none of its business."""

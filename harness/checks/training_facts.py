@@ -149,7 +149,8 @@ class MemoryFacts(Facts):
     """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
     earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `evaluations_kept`: after how
     many different steps a model answered with a graph that no backward pass goes through, and that is held at the end, of `evaluations`
-    such steps; `graphs_kept`: such answers in all. `traces`: how many graphs
+    such steps; `graphs_kept`: such answers in all. `graphs_at_once`: the most answers of this kind that lived at the end of one evaluation,
+    which took `held_at_once` bytes. `traces`: how many graphs
     TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ."""
 
     peak: int | None = None
@@ -160,6 +161,8 @@ class MemoryFacts(Facts):
     losses_kept: int | None = None
     evaluations_kept: int = 0
     graphs_kept: int = 0
+    graphs_at_once: int = 0
+    held_at_once: int = 0
     evaluations: int = 0
     traced_calls: int = 0
     traces: int = 0

@@ -34,7 +34,7 @@ class UninformativeLabels(Check):
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
         "D101", "D102", "D103", "D104", "D107", "D108", "B102", "F104", "F105", "L201", "L203", "L205", "L206", "L209", "L210", "L211",
-        "G301", "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405")
+        "G301", "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405", "S406")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges where inputs and targets are seen to come apart; else only where a baseline, one batch and the training curve agree."""
@@ -48,7 +48,7 @@ class UninformativeLabels(Check):
         told, by_chance = probes.text_baseline, probes.text_baseline_shuffled
         if told is None or by_chance is None or told - by_chance > (3 if nothing else 2) * math.sqrt(2) * noise:
             return None
-        counts = self._balanced(seen)
+        counts = self._balanced(seen, by_chance, noise)
         if nothing is False:
             return None
         if _pairs(seen) and not nothing:
@@ -124,7 +124,7 @@ class UninformativeLabels(Check):
         return rows, math.sqrt(max(share * (1 - share), 0.01) / different)
 
     @staticmethod
-    def _balanced(seen: Observation) -> dict[str, int]:
+    def _balanced(seen: Observation, by_chance: float, noise: float) -> dict[str, int]:
         """The label counts, none of which outweighs the others by much: of rare labels an accuracy says little, memorised or not."""
         counts = data_labels.training_labels(seen)
         if len(counts) < 2:
@@ -132,6 +132,8 @@ class UninformativeLabels(Check):
         share = max(counts.values()) / sum(counts.values())
         if share > (0.65 if len(counts) == 2 else 1.5 / len(counts)):
             raise NotJudged(f"one label has {100 * share:.0f} % of the rows, so that a baseline's accuracy says little")
+        if by_chance > share + 3 * noise:  # rows that repeat, as of a rare class that was drawn again and again, are judged once
+            raise NotJudged(f"of the different rows about {100 * by_chance:.0f} % have one label: a baseline's accuracy says little")
         return counts
 
     @staticmethod

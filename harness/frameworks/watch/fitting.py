@@ -15,6 +15,7 @@ from harness.checks import reading
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import CurveFacts, ProbeFacts
 from harness.frameworks.watch.carry import Portion
+from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.session import Clock
 
 # What one optimizer step of the script was made of, and a change of the tensors that its model is given.
@@ -273,9 +274,7 @@ class Fits(Generic[S]):
             self._facts.skipped[f"train_scaled x{factor:g}"] = "no time left"
             return True
         count = max(len(own.losses), 2 * LEAST_STEPS)
-        # As many steps as the script's own were, or nothing is compared; a little over time for that.
-        enough = count if count * self.step_s < 2 * self._seconds else LEAST_STEPS
-        found = self._curve(self._steps, factor, count, self._left, measure=True, least=enough, below=half)
+        found = self._curve(self._steps, factor, count, self._left, measure=True, least=self._all(count, self._seconds), below=half)
         self._facts.train_scaled.append(found)
         return sum(found.losses[-LEAST_STEPS:]) / len(found.losses[-LEAST_STEPS:]) < half
 
@@ -291,6 +290,31 @@ class Fits(Generic[S]):
         if self._left < LEAST_STEPS * self.step_s:
             return None
         return self._curve(self._steps, 1.0, count, self._left, measure=True)
+
+    def reached(self, restraint: Restraint) -> float:
+        """Mean loss with the weights of now, in evaluation mode, without a restraint."""
+        with restraint.off(self.backend):
+            return self._mean_loss(self._steps)
+
+    def started(self, restraint: Restraint) -> float:
+        """The same with the first weights."""
+        self.backend.put()
+        return self.reached(restraint)
+
+    def unrestrained(self, restraint: Restraint, count: int, seconds: float) -> CurveFacts:
+        """The script's first `count` steps from the first weights, without a restraint."""
+        with restraint.off(self.backend):
+            return self._curve(self._steps, 1.0, count, seconds, measure=True, least=self._all(count, seconds))
+
+    def restrained(self, restraint: Restraint, count: int, seconds: float) -> CurveFacts:
+        """The same with it; the loss at the end is measured without, in evaluation mode."""
+        found = self._curve(self._steps, 1.0, count, seconds, least=self._all(count, seconds))
+        found.final_loss = self.reached(restraint)
+        return found
+
+    def _all(self, count: int, seconds: float) -> int:
+        """As many steps as the script's own were, or nothing is compared; a little over time for that."""
+        return count if count * self.step_s < 2 * seconds else LEAST_STEPS
 
     def _standardised(self, own: CurveFacts) -> None:
         """The same run with standardised inputs, where they are of another scale than that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +21,7 @@ from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_of, moved_on, taken, with_inputs
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
-from harness.frameworks.watch.keras_state import Frozen, Start
+from harness.frameworks.watch.keras_state import Frozen, Start, optimizers_of
 from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
 from harness.frameworks.watch.sites import Place, Sites, site
 
@@ -48,6 +49,9 @@ class Replaying(Protocol):
 
     def losses(self, batches: Iterable[Any], factor: float) -> Iterable[float]:
         """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""
+
+    def eager(self) -> Replaying:
+        """The same without what was made for it before."""
 
 
 class KerasBackend(Backend[Step]):
@@ -92,6 +96,17 @@ class KerasBackend(Backend[Step]):
         batches = [with_inputs(step.data, change) for step in steps]
         for loss in islice(self._replay.losses(batches, factor), count):
             yield loss / steps[0].scale
+
+    @contextlib.contextmanager
+    def eagerly(self) -> Iterator[None]:
+        """While inside, steps are taken anew: without a graph that was made before."""
+        kept, attributes = self._replay, {name: vars(self._model)[name] for name in optimizers_of(self._model)}
+        self._replay = self._replay.eager()
+        try:
+            yield
+        finally:
+            self._replay = kept
+            vars(self._model).update(attributes)
 
     def accuracy(self, steps: list[Step], change: Change | None = None) -> float | None:
         """Share of rows whose class comes out right, in evaluation mode; None where there are no classes."""
@@ -297,6 +312,10 @@ class KerasBackend(Backend[Step]):
         """What the losses of a batch were given as predictions, `float[rows, ...]`."""
         losses = self._try(data, evaluating=evaluating)[1]
         return None if not losses else numpy_of(losses[-1].pred)
+
+    def answers(self, step: Step) -> Any:
+        """What the losses of a step are given in training."""
+        return self._predictions(step.data, evaluating=False)
 
     def units(self, steps: list[Step]) -> list[UnitFacts]:
         """The nonlinearities of the weights of now: shares of units that are zero (or saturated) for all rows of these steps."""

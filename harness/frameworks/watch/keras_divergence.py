@@ -12,8 +12,14 @@ from harness.checks.loss_facts import DivergenceFacts
 from harness.frameworks.watch.sites import Place
 
 _SAME, _LEAST = 1e-3, 4
+_EACH, _EVERY = 3, 10
 
 Array = np.ndarray[Any, Any]
+
+
+def is_due(number: int) -> bool:
+    """Whether the step with this number, from 1, is one of those that are measured."""
+    return number <= _EACH or number % _EVERY == 0
 
 
 def parts(target: Any, outputs: list[Any], data: Any) -> dict[str, Any]:
@@ -28,28 +34,61 @@ def parts(target: Any, outputs: list[Any], data: Any) -> dict[str, Any]:
         return {}
     given = [tensor for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor) and tensor.dtype.is_floating and tensor.shape.rank]
     for output in outputs:
-        coded = [tensor for tensor in tf.nest.flatten(output) if tf.is_tensor(tensor) and tensor.shape.rank == 2]
-        pair = next(((first, second) for first, second in itertools.pairwise(coded) if first.shape[1] == second.shape[1]), None)
-        if pair is None:
+        pair, made = _coded(output, outputs)
+        if not pair:
             continue
-        mean, spread = pair
-        rest = [tensor for tensor in tf.nest.flatten(output) if tensor is not mean and tensor is not spread]
-        made = [*rest, *(tensor for other in outputs if other is not output for tensor in tf.nest.flatten(other))]
         for tensor in reversed(made):
             whole = next((one for one in given if tf.is_tensor(tensor) and one.shape.as_list() == tensor.shape.as_list()), None)
             if whole is None:
                 continue
             # Keras' cross entropy goes back to what the sigmoid was given.
             before = [one.op.inputs[0] for one in made if tf.is_tensor(one) and one.op.type == "Sigmoid"]
-            pulls = tf.gradients(target, [mean, spread], stop_gradients=[*made, *before])
+            pulls = tf.gradients(target, pair, stop_gradients=[*made, *before])
             made_of, back = tensor, tf.gradients(target, [tensor])[0]
             if back is None and tensor.op.type == "Sigmoid":
                 made_of = tensor.op.inputs[0]
                 back = tf.gradients(target, [made_of])[0]
             if back is not None and all(pull is not None for pull in pulls):
-                return {"mean": mean, "spread": spread, "pull": pulls[0], "pull_spread": pulls[1],
-                        "made": made_of, "back": back, "data": whole}
+                return _read(pair, pulls, made_of, back, whole)
     return {}
+
+
+def of_tape(tape: Any, target: Any, outputs: list[Any], data: Any) -> dict[str, Any]:
+    """As `parts`, of a step outside of a graph. `tape`: a persistent one, that knows the step."""
+    import tensorflow as tf
+
+    given = [tensor for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor) and tensor.dtype.is_floating and tensor.shape.rank]
+    for output in outputs:
+        pair, made = _coded(output, outputs)
+        whole = next(((tensor, one) for tensor in reversed(made) for one in given if tensor.shape == one.shape), None) if pair else None
+        if whole is None:
+            continue
+        back = tape.gradient(target, whole[0])
+        pulls = tape.gradient(target, pair)
+        through = tape.gradient(whole[0], pair, output_gradients=back) if back is not None else [None]
+        if all(part is not None for part in (*pulls, *through)):
+            return _read(pair, [pull - part for pull, part in zip(pulls, through, strict=True)], whole[0], back, whole[1])
+    return {}
+
+
+def _coded(output: Any, outputs: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The means and logarithmic variances among what a model gave, in two tensors or one that is to be split in the middle (or nothing);
+    and everything else that models gave."""
+    import tensorflow as tf
+
+    coded = [tensor for tensor in tf.nest.flatten(output) if tf.is_tensor(tensor) and tensor.shape.rank == 2]
+    pair = next(([first, second] for first, second in itertools.pairwise(coded) if first.shape[1] == second.shape[1]), [])
+    if not pair and len(coded) == 1 and len(outputs) > 1 and not (coded[0].shape[1] or 1) % 2:
+        pair = coded
+    rest = [tensor for tensor in tf.nest.flatten(output) if not any(tensor is one for one in pair)]
+    return pair, [*rest, *(tensor for other in outputs if other is not output for tensor in tf.nest.flatten(other))]
+
+
+def _read(pair: list[Any], pulls: list[Any], made: Any, back: Any, data: Any) -> dict[str, Any]:
+    import tensorflow as tf
+
+    (mean, spread), (pull, pull_spread) = (two if len(two) == 2 else tf.split(two[0], 2, axis=1) for two in (pair, pulls))
+    return {"mean": mean, "spread": spread, "pull": pull, "pull_spread": pull_spread, "made": made, "back": back, "data": data}
 
 
 def measure(read: dict[str, Array], step: int) -> DivergenceFacts | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import keras_divergence, tensors
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
@@ -24,7 +24,7 @@ from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_swapped import Swapped
-from harness.frameworks.watch.keras_tape import Taken, holds
+from harness.frameworks.watch.keras_tape import Taken, holds, recorded, rows_of
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
 from harness.frameworks.watch.samples import Samples
@@ -32,7 +32,7 @@ from harness.frameworks.watch.samples import Samples
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_CALLS, _OUTPUTS, _ROWS = 60, 12, 256
+_CALLS, _OUTPUTS, _ROWS, _MODELS = 60, 12, 256, 4
 _OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
                   "sigmoid_cross_entropy_with_logits": "bce"}
 
@@ -94,7 +94,7 @@ class Loop:
         replace(tf.GradientTape, "gradient", self._wrap_gradient)
         replace(tf.GradientTape, "__enter__", self._wrap_enter)
         replace(tf.Tensor, "__sub__", self._wrap_difference)
-        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and _recorded()).attach()
+        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and recorded()).attach()
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
@@ -110,7 +110,7 @@ class Loop:
         def __next__(iterator: Any) -> Any:  # noqa: N807
             batch = original(iterator)
             if self._looking:
-                self._delivered = getattr(iterator, "_dataset", None), _rows(batch)
+                self._delivered = getattr(iterator, "_dataset", None), rows_of(batch)
             return batch
 
         return __next__
@@ -151,9 +151,11 @@ class Loop:
         """Experiments wait until the next step begins: what a step left in the model is still there when the script looks at it."""
 
         def __enter__(tape: Any) -> Any:  # noqa: N807
-            if self._due and self._looking and not _recorded():
+            if self._due and self._looking and not recorded():
                 self._due = False
                 self._watch.probed()
+            if self._looking and keras_divergence.is_due(self._number):
+                tape._persistent = True  # so that it can be asked more than the script asks
             return original(tape)
 
         return __enter__
@@ -165,10 +167,10 @@ class Loop:
         self._model, self._given = model, args[0] if args else kwargs
         self._watch.modelled = True
         self._graphs.ran(model)
-        self._idle.ran(model, recorded=_recorded())
-        if _recorded():
+        self._idle.ran(model, recorded=recorded())
+        if recorded():
             self._samples.over()
-        if _recorded() and len(self._taken.forwards) < _OUTPUTS:
+        if recorded() and len(self._taken.forwards) < _OUTPUTS:
             self._taken.forwards.append((model, args, kwargs, found))
             self._watch.seen.evaluation.training_forwards += 1
             if "training" not in kwargs and len(args) < 2:
@@ -185,7 +187,7 @@ class Loop:
         import tensorflow as tf
 
         watch, known = self._watch, self._watch.seen.model
-        if not watch.seen.steps or _recorded() or known is None or model is not self._trained:
+        if not watch.seen.steps or recorded() or known is None or model is not self._trained:
             return
         facts = watch.seen.evaluation
         facts.forwards += 1
@@ -217,7 +219,7 @@ class Loop:
         self._take(loss, true, pred, weight, value)
 
     def _take(self, again: Callable[..., Any] | None, true: Any, pred: Any, weight: Any, value: Any) -> None:
-        if _recorded() and len(self._taken.losses) < _OUTPUTS:
+        if recorded() and len(self._taken.losses) < _OUTPUTS:
             self._taken.losses.append((again, true, pred, weight, value))
 
     def _wrap_loss_function(self, original: Any, name: str, logits: bool) -> Any:
@@ -300,6 +302,8 @@ class Loop:
         self._taken.targets.append(target)
         self._taken.sources, self._taken.gradients = weights, gradients
         self._norms += [norm for norm in each if norm >= 0]
+        if keras_divergence.is_due(self._number) and watch.in_full:
+            session.safely("a divergence", self._diverges, tape, target)
         self._sources.add(frozenset(map(id, weights)))
         if self._runs_bare:
             self._bare.asked(tape.watched_variables(), weights)
@@ -312,6 +316,18 @@ class Loop:
                 session.safely("hidden variables", watch.models.followed, self._model, tape.watched_variables())
             watch.models.gradients([id(weight) for weight in weights], each)
             watch.steps.begins(next((model for model, *_ in self._taken.forwards if holds(model, weights)), self._model))
+
+    def _diverges(self, tape: Any, target: Any) -> None:
+        """What a variational autoencoder's divergence weighs."""
+        forwards = self._taken.forwards
+        if not tape._persistent or not 0 < len(forwards) <= _MODELS:
+            return
+        with self._watch.session.paused():
+            parts = keras_divergence.of_tape(tape, target, [found for *_, found in forwards], forwards[0][1])
+        read = {name: np.asarray(numpy_of(value)) for name, value in parts.items()}
+        found = keras_divergence.measure(read, self._number) if read else None
+        if found is not None:
+            self._watch.seen.divergence.append(found)
 
     def _wrap_apply(self, original: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -378,20 +394,5 @@ class Loop:
         data = self._watch.data
         if data.current is None:
             dataset, rows = self._delivered
-            data.begins({"x": dataset if dataset is not None and rows == _rows(self._given) else iter(())})
+            data.begins({"x": dataset if dataset is not None and rows == rows_of(self._given) else iter(())})
         data.came((self._given, self._labels))
-
-
-def _rows(batch: Any) -> int | None:
-    """The length of the first tensor in a batch that has one."""
-    import tensorflow as tf
-
-    parts = (part.shape for part in tf.nest.flatten(batch) if hasattr(part, "shape"))
-    return next((shape[0] for shape in parts if len(shape)), None)
-
-
-def _recorded() -> bool:
-    """Whether a tape may record what happens now."""
-    from tensorflow.python.eager import record
-
-    return bool(record.could_possibly_record())

@@ -5,12 +5,14 @@ from __future__ import annotations
 import linecache
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.frameworks.watch import neighbours, written
+from harness.frameworks.watch import keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_rows import Inside
+from harness.frameworks.watch.keras_state import optimizers_of
+from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
 
@@ -80,6 +82,21 @@ class Probes(Rounds[Step]):
         if self.facts.unreached_matter:
             place = session.safely("a cut", backend.cut, steps[0], unreached, session.sites.place)
             session.site("cut", site(place)) if place is not None else None
+
+    def optimizers(self) -> list[Any]:
+        """Those that step."""
+        model = self._watch.steps.model
+        return [getattr(vars(model)[name], "inner_optimizer", vars(model)[name]) for name in optimizers_of(model)]
+
+    def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
+        """What holds the model back: dropout, augmentation, weight decay, and regularizers."""
+        backend, model = cast("KerasBackend", fits.backend), self._watch.steps.model
+        place_of = self._watch.compiles.place_of
+        backend.put()
+        found = [keras_restraints.dropout(model, place_of),
+                 keras_restraints.augmentation(self._watch.keras, backend, model, steps[0], place_of),
+                 keras_restraints.decay(self.optimizers(), place_of), keras_restraints.penalty(backend, model, steps[0], place_of)]
+        return [restraint for restraint in found if restraint is not None]
 
     def _of_one(self, backend: KerasBackend, steps: list[Step], inside: Inside) -> None:
         sites = self._watch.session.sites

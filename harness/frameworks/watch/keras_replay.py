@@ -33,6 +33,12 @@ class Replay:
         self._own_rate = rate_of(inside) if inside is not None else None
         self._fresh: list[Any] | None = None
 
+    def eager(self) -> Replay:
+        """The same without a graph."""
+        if self.compiled and self._own_rate is not None:
+            self._rate.assign(self._own_rate)  # which a run at another rate has left there
+        return Replay(self._keras, self._model, self._train_step, None, None)
+
     def losses(self, batches: Iterable[Any], factor: float) -> Iterable[float]:
         """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""
         if self.compiled:

@@ -27,7 +27,7 @@ UNCONNECTED = "No gradients provided for any variable"
 _CALLS = 60
 _ROWS = 64
 _LABELS = 256
-_EACH, _EVERY = 3, 10  # steps of which a divergence is measured
+_TIMES = 3
 _WEIGHTS = 100_000_000
 
 
@@ -227,7 +227,7 @@ class Steps:
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)
         self._differences(seen, traced, number)
-        if seen["divergence"] and (number <= _EACH or number % _EVERY == 0):
+        if seen["divergence"] and keras_divergence.is_due(number):
             watch.session.safely("a divergence", self._divergence, seen["divergence"], number)
         norms = [numpy_of(group) for group in seen["norms"]]
         for ids in traced.sources:
@@ -304,7 +304,7 @@ class Steps:
         calls, losses = self._watch.seen.later_calls, self._later_losses
         for (loss, activation, *_), parts in zip(traced.losses, seen["losses"], strict=False):
             times = losses.setdefault((id(model), id(loss)), 0)
-            if model is not self.watched_model and times < _EACH and len(calls) < _CALLS:
+            if model is not self.watched_model and times < _TIMES and len(calls) < _CALLS:
                 losses[id(model), id(loss)] += 1
                 calls.append(self._call(model, loss, activation, parts, self.taken))
 

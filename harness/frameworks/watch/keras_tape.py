@@ -169,6 +169,10 @@ class TapeReplay:
         self._optimizer.learning_rate = self._rate * factor
         return (float(self._take(data)) for data in itertools.cycle(list(batches)))
 
+    def eager(self) -> TapeReplay:
+        """The same anew, with layers and optimizer as they are now."""
+        return TapeReplay(self._recipe)
+
     def _take(self, data: Any) -> Any:
         try:
             return self._step(data)
@@ -189,7 +193,6 @@ class TapeBackend(KerasBackend):
     def _try(self, data: Any, *, evaluating: bool = True) -> tuple[float, list[LossSeen]]:
         pred = self._recipe.predict(data, evaluating=evaluating)
         return float(self._recipe.loss(data, pred)), [LossSeen(None, data[1], pred, inside=False, weighted=len(data) > 2)]
-
 
     def summed(self, steps: list[Step], sites: Sites) -> SumFacts | None:
         """Where the script adds up the rows of a batch to (most of) its loss: in the only line that adds up at all, else unknown."""
@@ -237,6 +240,21 @@ def holds(model: Any, weights: list[Any]) -> bool:
     """Whether these are weights of a model's that can be trained."""
     known = keras_hidden.ids_of(model.trainable_variables)
     return all(id(weight) in known for weight in weights)
+
+
+def rows_of(batch: Any) -> int | None:
+    """The length of the first tensor in a batch that has one."""
+    import tensorflow as tf
+
+    parts = (part.shape for part in tf.nest.flatten(batch) if hasattr(part, "shape"))
+    return next((shape[0] for shape in parts if len(shape)), None)
+
+
+def recorded() -> bool:
+    """Whether a tape may record what happens now."""
+    from tensorflow.python.eager import record
+
+    return bool(record.could_possibly_record())
 
 
 def _single(taken: Taken) -> bool:

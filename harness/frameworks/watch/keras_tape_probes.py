@@ -53,6 +53,10 @@ class TapeProbes(Probes):
         changed = self._recipe is not None and self._recipe.changed
         return "the gradients are changed before the step" if changed else super().refusal()
 
+    def optimizers(self) -> list[Any]:
+        """The one of the recipe."""
+        return [self._recipe.optimizer] if self._recipe is not None else []
+
     def backend(self, steps: list[Step]) -> KerasBackend | str:
         """What takes these steps again, or why none can."""
         watch = self._watch

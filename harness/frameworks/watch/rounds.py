@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Any, Generic, Protocol
 
 from harness.checks.observation import Observation
-from harness.frameworks.watch import baseline, carry
+from harness.frameworks.watch import baseline, carry, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.session import Clock, WatchSession
 
 FIRST = 8
 KEPT_BYTES = 512 << 20
 _PATIENCE_S = 4.0
-_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE = 0.4, 1.0, 1.5
+_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE, _RESTRAINT_SHARE = 0.4, 1.0, 1.5, 0.7
 
 
 class Watched(Protocol):
@@ -46,6 +46,7 @@ class Rounds(ABC, Generic[S]):
         self.begun = 0
         self.kept_bytes = 0
         self._step_s = 0.0
+        self._restraints: list[restraints.Restraint] = []
 
     @property
     def over(self) -> bool:
@@ -76,6 +77,10 @@ class Rounds(ABC, Generic[S]):
 
     def further(self, fits: Fits[S], steps: int) -> None:
         """What else the script's steps are worth trying for."""
+
+    def restraints(self, fits: Fits[S], steps: list[S]) -> list[restraints.Restraint]:
+        """What holds the model back, and how to do without it. The first weights are in place."""
+        return []
 
     def forget(self) -> None:
         """All rounds are done: let go of what was kept."""
@@ -152,6 +157,7 @@ class Rounds(ABC, Generic[S]):
             fits.initial()
             fits.inputs()
             self.look(fits, steps)
+            self._restraints = self.watched.session.safely("what holds the model back", self.restraints, fits, steps) or []
             if self._may_fit("overfit"):
                 fits.overfit()
         self._step_s = fits.step_s
@@ -166,8 +172,10 @@ class Rounds(ABC, Generic[S]):
             model.displacement = fits.displacement()
         with fits.backend.held():
             if self._may_fit("train"):
+                held = restraints.Held(self.facts, self._restraints, fits, len(losses))  # while the weights are those of now
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
-                fits.train(losses, highest=max(rates) if used_up(rates) else None)  # first, while the weights are those of now
+                fits.train(losses, highest=max(rates) if used_up(rates) else None)  # these too
+                held.measure(_RESTRAINT_SHARE * self.watched.session.budget.probe_seconds)
                 self.further(fits, len(losses))
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
                 factor = carry.factor(self.facts, fits.step_s, patience)

@@ -53,7 +53,7 @@ class TorchBackend(Backend[Step]):
         self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
         self.rate = self._rates[0][0]
         self.repeat_in_training: bool | None = None
-        self._term: tuple[str, int | None] | None = None
+        self._term: Callable[[Replay], int | None] | None = None
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -71,19 +71,20 @@ class TorchBackend(Backend[Step]):
         return self._start.moved()
 
     @contextlib.contextmanager
-    def term(self, function: str, line: int | None) -> Iterator[None]:
+    def term(self, slot: Callable[[Replay], int | None]) -> Iterator[None]:
         """While inside, losses are this term's alone."""
-        self._term = function, line
+        self._term = slot
         try:
             yield
         finally:
             self._term = None
 
     def _run(self, replay: Replay, change: Change | None) -> Any:
-        return replay.run(change, slot=replay.term(*self._term) if self._term is not None else None)
+        return replay.run(change, slot=self._term(replay) if self._term is not None else None)
 
     @contextlib.contextmanager
-    def _evaluating(self) -> Iterator[None]:
+    def evaluating(self) -> Iterator[None]:
+        """While inside, modules are in evaluation mode, and no graph is made."""
         self._start.eval()
         try:
             with self._torch.no_grad():
@@ -93,7 +94,7 @@ class TorchBackend(Backend[Step]):
 
     def loss(self, step: Step, change: Change | None = None) -> float:
         """The loss of a step in evaluation mode, with the weights of now."""
-        with self._evaluating():
+        with self.evaluating():
             return sum(float(self._run(replay, change)) for replay in step)
 
     def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
@@ -106,10 +107,9 @@ class TorchBackend(Backend[Step]):
             yield self._step(steps[number % len(steps)], factor * warm, change)
 
     def _step(self, replays: Step, factor: float, change: Change | None) -> float:
-        weights = [weight for weight in self._start.weights if weight.requires_grad]
+        weights, total = [weight for weight in self._start.weights if weight.requires_grad], 0.0
         for weight in weights:
             weight.grad = None
-        total = 0.0
         for replay in replays:
             loss = self._run(replay, change)
             total += float(loss.detach())
@@ -128,7 +128,7 @@ class TorchBackend(Backend[Step]):
     def accuracy(self, steps: list[Step], change: Change | None = None) -> float | None:
         """Share of rows whose class comes out right, in evaluation mode; None where there are no classes."""
         right, rows = 0, 0
-        with self._evaluating():
+        with self.evaluating():
             for replay in (replay for step in steps for replay in step):
                 if replay.logits_slot is None or replay.labels is None or replay.target is None:
                     return None
@@ -232,7 +232,7 @@ class TorchBackend(Backend[Step]):
             pairs = replay.logits_slot is not None and len(found) > 1 and found[-1].dim() == 2 and found[-1].shape[-1] >= rows - 1
             return found[:-1] if pairs else found
 
-        with self._evaluating():
+        with self.evaluating():
             facts.padding = torch_rows.padding(self._torch, replay, sites, outputs)
             if facts.repeat_differs is False:
                 facts.rows = torch_rows.influence(replay, outputs, delivered)
@@ -250,7 +250,7 @@ class TorchBackend(Backend[Step]):
             return None
         self._start.put()
         self._shake(self._start.weights, 0.1)
-        with self._evaluating():
+        with self.evaluating():
             exchanged: list[shifts.Exchange] = []
 
             def outputs(exchange: shifts.Exchange | None) -> list[Any]:
@@ -286,7 +286,7 @@ class TorchBackend(Backend[Step]):
     def lost(self, replay: Replay, sites: Sites) -> tuple[Place | None, str] | None:
         """Where the last trace of the input is lost on its way to the output, and in which operation."""
         self._start.put()
-        with self._evaluating():
+        with self.evaluating():
             return torch_rows.lost(self._torch, replay, sites)
 
     def _outputs(self, replay: Replay, change: Change | None = None, seed: int = 0) -> list[Any]:
@@ -296,7 +296,7 @@ class TorchBackend(Backend[Step]):
 
     def units(self, steps: list[Step]) -> list[UnitFacts]:
         """The nonlinearities of the weights of now: shares of units that never fire over these steps."""
-        with self._evaluating():
+        with self.evaluating():
             return torch_units.units(self._torch, [step[0] for step in steps])
 
     def cut(self, replay: Replay, sites: Sites) -> Place | None:

@@ -6,6 +6,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import tensors, trees, written
 from harness.frameworks.watch.sites import Place, Sites
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _ANSWERS = 400
+_SEVERAL = 10
+_PASSES = 2  # after which nothing that watches holds a loss any more
 
 
 def assignment(torch: Any, roots: list[Any], sites: Sites) -> Place | None:
@@ -52,6 +55,8 @@ class Unfollowed:
         self._watch = watch
         self._made: list[_Made] = []
         self._new: list[_Made] = []
+        self._resident = 0
+        self._together: list[tuple[list[_Made], int]] = []
         self._followed: set[Place] = set()
 
     def answered(self, output: Any) -> None:
@@ -66,12 +71,27 @@ class Unfollowed:
             self._followed.update(stack)
 
         tensor.grad_fn.register_prehook(came_through)
+        self._resident = self._resident if self._new else resident_bytes()
         self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack))
 
     def backward(self) -> None:
-        """Of the answers since the last backward pass, those that are gone by now were not kept."""
-        self._made += [made for made in self._new if made.mark() is not None]
+        """A backward pass begins. Of the answers since the last one, those that are gone by now were not kept."""
+        alive = [made for made in self._new if made.mark() is not None]
+        several = len(alive) >= _SEVERAL
+        self._together.append((alive, (resident_bytes() - self._resident) // len(self._new)) if several else ([], 0))
+        while len(self._together) > _PASSES:
+            self._settled(*self._together.pop(0))
+        self._made += alive
         self._new = []
+
+    def _settled(self, before: list[_Made], each: int) -> None:
+        """Of the answers that lived when a backward pass began, `each` with so many bytes, those that the script still holds: what looked
+        at them has let go by now, and a pass that came through is known."""
+        made = [one for one in before if one.mark() is not None and one.stack and not set(one.stack) <= self._followed]
+        memory = self._watch.seen.memory
+        if len(made) >= _SEVERAL and each * len(made) > memory.held_at_once:
+            memory.graphs_at_once, memory.held_at_once = len(made), each * len(made)
+            self._watch.session.noted("kept_at_once", made[0].stack[0])
 
     def finish(self) -> None:
         """How many steps' evaluations are still held, and where the first of them asks for its answers."""

@@ -24,6 +24,8 @@ class Masks:
         self._watch = watch
         self._calls = 0
         self._padded: dict[int, tuple[Any, float]] = {}
+        self._trained = 0
+        self._fillers: set[int] = set()
 
     def attach(self) -> None:
         """Hook transformers' tokenizers and its `generate`."""
@@ -77,10 +79,29 @@ class Masks:
         seen.generated.padded += 1
         seen.generated.share = max(seen.generated.share, known[1])
 
-    def asked(self, call: RootCall) -> None:
-        """A model has answered outside of training: ids that a tokenizer has padded, without the mask that training came with."""
+    def trained(self, call: RootCall) -> None:
+        """A model was trained on a batch: the ids that its mask leaves out are padding."""
+        self._trained += 1
+        if self._trained > _CALLS:
+            return
         given = torch_batches.named(call.module, call.args, call.kwargs)
-        known = self._padded.get(id(given.get("input_ids")))
+        ids: Any = given.get("input_ids")
+        mask: Any = given.get("attention_mask")
+        if tensors.is_tensor(ids) and tensors.is_tensor(mask) and ids.shape == mask.shape and self._watch.on_cpu(ids):
+            self._fillers.update(ids[mask == 0].unique().tolist())
+
+    def _filled(self, ids: Any) -> tuple[Any, float] | None:
+        """As a tokenizer's rows: ids that end in what was padding in training, which stands nowhere else."""
+        if len(self._fillers) != 1 or not tensors.is_tensor(ids) or ids.dim() != 2 or not self._watch.on_cpu(ids):
+            return None
+        padded: Any = ids == next(iter(self._fillers))
+        at_the_end = _run_out(padded)
+        return (ids, float(padded.float().mean())) if bool(padded.any()) and bool((padded == at_the_end).all()) else None
+
+    def asked(self, call: RootCall) -> None:
+        """A model has answered outside of training: padded ids, without the mask that training came with."""
+        given = torch_batches.named(call.module, call.args, call.kwargs)
+        known = self._padded.get(id(given.get("input_ids"))) or self._filled(given.get("input_ids"))
         trained = any(call.module is root for root in self._watch.roots)
         if known is None or given.get("attention_mask") is not None or not trained or not hasattr(call.module, "config"):
             return
@@ -121,7 +142,7 @@ class Masks:
     def _covers(self, module: Any, ids: Any, mask: Any, pad: int) -> None:
         """A mask that says of every position that it is text. Padding is an id at the ends of rows only, and not of the longest."""
         padded: Any = ids == pad
-        at_the_end = padded.flip(1).cumprod(1).flip(1).bool()
+        at_the_end = _run_out(padded)
         if not tensors.is_tensor(mask) or mask.shape != ids.shape or not bool(mask.bool().all()) or not bool((padded == at_the_end).all()):
             return
         runs = at_the_end.sum(1)
@@ -134,3 +155,8 @@ class Masks:
             seen.unmasked.batches += 1
             seen.unmasked.padded += 1
             seen.unmasked.share = max(seen.unmasked.share, float(at_the_end.float().mean()))
+
+
+def _run_out(marks: Any) -> Any:
+    """Of marks `bool[rows, length]` those with nothing unmarked behind them in their row."""
+    return marks.flip(1).cumprod(1).flip(1).bool()

@@ -6,8 +6,9 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_replay, torch_rows
+from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_replay, torch_restraints, torch_rows
 from harness.frameworks.watch.fitting import Fits
+from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_backend import Step, TorchBackend
@@ -153,8 +154,18 @@ class Probes(Rounds[Step]):
         function = next((torch_name for torch_name, known in LOSSES.items() if known == name and all(
             replay.term(torch_name, line) is not None for step in self.steps for replay in step)), None)
         if function is not None:
-            with backend.term(function, line):
+            with backend.term(lambda replay: replay.term(function, line)):
                 self.facts.term_alone = fits.again(steps)
+
+    def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
+        """What holds the model back: dropout, weight decay, and a penalty that the script adds to its loss."""
+        watch, backend = self._watch, cast("TorchBackend", fits.backend)
+        backend.put()
+        built = watch.seen.optimizer.site if watch.seen.optimizer is not None else None
+        found = [torch_restraints.dropout(watch.torch, steps[0][0], watch.session.sites, watch.calls.place_of),
+                 torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
+                 torch_restraints.penalty(backend, steps)]
+        return [restraint for restraint in found if restraint is not None]
 
     def _where_lost(self, backend: TorchBackend, replay: Replay) -> None:
         found = backend.lost(replay, self._watch.session.sites)

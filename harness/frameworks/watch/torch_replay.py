@@ -62,6 +62,14 @@ class Replay:
     def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False, slot: int | None = None) -> Any:
         """The loss, or what is in another slot, with its graph. `change_input` is applied to the tensors that models are given from
         outside."""
+        return self._made(change_input, want_outputs=want_outputs)[self.loss_slot if slot is None else slot]
+
+    def numbers(self) -> dict[int, float]:
+        """By its slot: every single number, a float tensor without axes, on the way to the loss."""
+        return {slot: float(value.detach()) for slot, value in self._made(None).items()
+                if value.dim() == 0 and value.is_floating_point() and slot != self.loss_slot}
+
+    def _made(self, change_input: Callable[[Any], Any] | None, *, want_outputs: bool = False) -> dict[int, Any]:
         made: dict[int, Any] = {}
         is_tensor = self.torch.is_tensor
 
@@ -85,7 +93,7 @@ class Replay:
                     self.outputs.append([tensor.detach() for tensor in found])
         if want_outputs and self.logits_slot is not None:
             self.outputs.append([made[self.logits_slot].detach()])
-        return made[self.loss_slot if slot is None else slot]
+        return made
 
     def inputs(self) -> list[Any]:
         """The tensors that models are given from outside."""

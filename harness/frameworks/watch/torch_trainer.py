@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import monitors, torch_datasets
+from harness.frameworks.watch import monitors, torch_datasets, written
 from harness.frameworks.watch.sites import Place, keywords, site
+from harness.frameworks.watch.torch_batches import IGNORED
 from harness.frameworks.watch.torch_evaluation import numbers
 from harness.frameworks.watch.torch_predictions import Predictions
 from harness.frameworks.watch.torch_state import silent
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
+
+_LARGEST = 1 << 28  # bytes of scores that are copied to ask a metric again
 
 
 class Trainers:
@@ -169,6 +174,7 @@ class Trainers:
                 facts.function = self._written(mine) if facts.cut is not None else None
                 session.safely("compute_metrics", self._again, facts, mine, prediction)
                 session.safely("compute_metrics", self._one_place_on, facts, mine, prediction)
+                session.safely("compute_metrics", self._longer, facts, mine, prediction)
             return values
 
         return compute_metrics
@@ -225,6 +231,24 @@ class Trainers:
             return facts.values, numbers(found) if isinstance(found, dict) else {}
 
         self._watch.alignment.compared(answers, labels, self._written(mine) or facts.site, values)
+
+    def _longer(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
+        """What the script's metric says of rows that have more places which are to be left out, with the answers of others there."""
+        given, labels = prediction.predictions, prediction.label_ids
+        scores = given[0] if isinstance(given, tuple) and given else given
+        if getattr(scores, "ndim", 0) != 3 or getattr(labels, "ndim", 0) != 2 or scores.shape[:2] != labels.shape:
+            return
+        left_out = labels == IGNORED
+        facts.left_out = float(left_out.mean())
+        if not 0 < facts.left_out < 1 or scores.nbytes > _LARGEST:
+            return
+        more = np.concatenate([scores, scores], axis=1)
+        values = self._asked(mine, type(prediction)(predictions=(more, *given[1:]) if isinstance(given, tuple) else more,
+                                                    label_ids=np.concatenate([labels, np.full_like(labels, IGNORED)], axis=1)))
+        if isinstance(values, dict):
+            facts.longer = numbers(values)
+            code = getattr(mine, "__code__", None)
+            facts.counted = site(written.compared(code, self._watch.session.sites)) if code is not None else None
 
     def _written(self, function: Any) -> Site | None:
         """Where the script defines a function, if it does."""

@@ -165,6 +165,7 @@ class TorchWatcher:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
             self.session.safely("encoded rows", self.session.encoders.trained, given)
+            self.session.safely("a mask", self.masks.trained, call)
             if self.steps.steps < _SCALED:
                 self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:

@@ -57,6 +57,22 @@ def returns(code: Any, sites: Sites) -> Place | None:
     return (code.co_filename, min(lines), code.co_name) if lines else None
 
 
+def compared(code: Any, sites: Sites) -> Place | None:
+    """The first line on which a function of the script's own tests two things for equality or asks a metric, neither of them a number."""
+    tree = parsed.tree(code.co_filename) if sites.is_own(code.co_filename) else None
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)] if tree is not None else []
+    lines = [part.lineno for node in made if _begins(node) == code.co_firstlineno for part in ast.walk(node)
+             if isinstance(part, ast.Call | ast.Compare) and _compares(part)]
+    return (code.co_filename, min(lines), code.co_name) if lines else None
+
+
+def _compares(node: ast.Call | ast.Compare) -> bool:
+    if isinstance(node, ast.Call):
+        return _name(node.func) in ("compute", "add_batch", "update") or _name(node.func).endswith("_score")
+    sides = (node.left, *node.comparators)
+    return isinstance(node.ops[0], ast.Eq) and not any(isinstance(side, ast.Constant | ast.UnaryOp) for side in sides)
+
+
 def uncalled(script: Path, names: Iterable[str]) -> dict[str, Place]:
     """The first line for each of these methods that only names it, `optimizer.zero_grad`, as a statement of its own."""
     tree, wanted = parsed.tree(str(script)), set(names)

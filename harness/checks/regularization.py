@@ -1,0 +1,96 @@
+"""Regularization that leaves a model nothing to learn with."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+from harness.checks.probe_facts import RestraintFacts
+from harness.checks.tensor_facts import Site
+
+# Parts of the first loss: above the one nothing was learnt, under the other something was.
+_NOT_LEARNT, _LEARNT = 0.8, 0.7
+_LONGER = 1.9  # by how many times as many steps it was tried with it as without
+_USUAL = 0.1  # of a penalty beside the loss of the rows
+
+
+def overpowering(seen: Observation) -> RestraintFacts | None:
+    """The first of what holds the model back without which the script's own steps learn, where they do not learn with it."""
+    return next((found for found in seen.probes.restraints if _overpowers(found, reading.chance(seen))
+                 and len(found.own.losses) >= _LONGER * len(found.without.losses)), None)
+
+
+def _overpowers(found: RestraintFacts, guess: float | None) -> bool:
+    """Whether nothing is learnt with it, and something without. `guess`: the loss of a guess; coming down to that is no learning."""
+    start, end, freed = found.own.start_loss, found.own.final_loss, found.without.final_loss
+    if start is None or end is None or freed is None:
+        return False
+    start = guess if guess is not None and guess < start < 2 * guess else start
+    return end >= _NOT_LEARNT * start and freed < _LEARNT * start
+
+
+class TooMuchRegularization(Check):
+    """Regularization that keeps the model from learning: dropout, augmentation, weight decay or a penalty far too strong.
+
+    Measured, not looked up: the script's own steps, taken again at its own rate without it, learn; with it, several times as many do not.
+    Sources: Srivastava et al., Dropout (2014); Loshchilov, Hutter, Decoupled Weight Decay Regularization (2019).
+    """
+
+    code: ClassVar[str] = "S406"
+    stage: ClassVar[Stage] = "step"
+    requires: ClassVar[tuple[str, ...]] = (
+        "D108", "F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "L211", "G301", "G302", "G303", "G304",
+        "G305", "G306", "G307", "G308", "S401", "S403", "S404", "S405")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from both runs; where a simple baseline can tell nothing from the rows, learning them by heart proves nothing."""
+        found = overpowering(seen)
+        if found is None:
+            return None
+        if reading.several_models(seen):
+            raise NotJudged("several models are trained against each other; no single loss has to fall")
+        if seen.probes.text_baseline is not None and not reading.baseline_tells(seen):
+            raise NotJudged("a simple baseline reads nothing off these inputs: without it, rows may have been learnt by heart")
+        return Finding(
+            message=f"{_what(found)} The loss of the rows stays at {found.own.final_loss:.3g} in {len(found.own.losses)} steps; without "
+                    f"it, at the same rate, it falls to {found.without.final_loss:.3g} in {len(found.without.losses)}.",
+            remedy=_remedy(seen, found), site=_site(seen, found),
+            evidence=[f"Probe, without: {reading.describe(found.without)}", f"Both begin at a loss of {found.own.start_loss or 0.0:.3g}.",
+                      *reading.own_losses(seen)])
+
+
+def _what(found: RestraintFacts) -> str:
+    told = {
+        "dropout": f"Dropout sets {found.amount:.0%} of what it is given to zero, and the model cannot learn from what is left.",
+        "augmentation": f"Augmentation (`{found.name}`) moves what it is given by {found.amount:.3g} times its standard deviation, and the "
+                        "model cannot learn from what is left.",
+        "penalty": f"{found.amount:.0%} of the first loss is a penalty on the weights, and the steps follow that alone.",
+        "decay": f"Weight decay takes {found.amount:.2g} of each weight off it at every step, faster than the loss can build it up.",
+    }
+    if found.coupled:
+        return (f"Weight decay adds {found.amount:g} times each weight to its gradient, and pulls the weights to zero faster than the loss "
+                "can move them.")
+    return told[found.kind]
+
+
+def _remedy(seen: Observation, found: RestraintFacts) -> str:
+    factor = found.amount / max(1e-9, 1 - found.amount) / _USUAL
+    usual = "0.004" if seen.framework in reading.KERAS else "1e-4" if found.coupled else "0.01"
+    return {
+        "dropout": "Drop less: 0.1 to 0.3, at most 0.5 in wide hidden layers; mind that the number is the share that is dropped, not kept.",
+        "augmentation": "Look at a batch that has gone through it. Tell the layer which range your inputs have, "
+                        "`RandomBrightness(0.2, value_range=(0, 1))` (it takes them for 0 to 255), or turn it down.",
+        "penalty": f"Divide the penalty's factor by about {float(f'{factor:.1g}'):g}: it is then a tenth of the loss of the rows at the "
+                   "start.",
+        "decay": f"Take the usual `weight_decay={usual}`, or leave it out, and raise it only where the model overfits.",
+    }[found.kind]
+
+
+def _site(seen: Observation, found: RestraintFacts) -> Site | None:
+    if found.kind == "decay" and seen.trainer:
+        return reading.place(seen, "training_arguments.weight_decay", "training_arguments") or found.site
+    named = {"penalty": "loss", "decay": "optimizer"}.get(found.kind, "model")
+    return found.site or reading.place(seen, named, "compile")

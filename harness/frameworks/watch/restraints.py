@@ -1,0 +1,73 @@
+"""What holds a model back on purpose: dropout, augmentation, weight decay, a penalty on the weights. Would its own steps learn without?
+
+Asked only where the steps did not learn, and of what is strong enough to be the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from harness.checks.probe_facts import CurveFacts, ProbeFacts, RestraintFacts
+from harness.checks.tensor_facts import Site
+
+# Less than this keeps no training from learning: share that is dropped, how far augmentation moves (in standard deviations), part of a
+# weight that decays in a step, factor of a decay that goes through the gradient, part of the first loss that is a penalty.
+DROPPED, MOVED, DECAYED, COUPLED, PENALISED = 0.5, 0.5, 0.002, 0.01, 0.5
+# Steps from which it is asked; parts of the first loss, above which nothing was learnt and under which something was; how much longer it is
+# tried with the restraint.
+LEAST_STEPS, NOT_LEARNT, LEARNT, LONGER = 40, 0.6, 0.7, 4
+
+
+@dataclass
+class Restraint:
+    """One of them. `off(backend)`: while inside, its steps and losses are without it; the rest as in `RestraintFacts`."""
+
+    kind: Literal["dropout", "augmentation", "decay", "penalty"]
+    amount: float
+    off: Callable[[Any], AbstractContextManager[Any]]
+    site: Site | None = None
+    coupled: bool = False
+    name: str = ""
+
+
+class Fitting(Protocol):
+    """What takes the steps, see `fitting.Fits`."""
+
+    def reached(self, restraint: Restraint) -> float:
+        """Mean loss with the weights of now, in evaluation mode, without a restraint."""
+
+    def started(self, restraint: Restraint) -> float:
+        """The same with the first weights."""
+
+    def unrestrained(self, restraint: Restraint, count: int, seconds: float) -> CurveFacts:
+        """The script's first steps from the first weights, without a restraint."""
+
+    def restrained(self, restraint: Restraint, count: int, seconds: float) -> CurveFacts:
+        """The same with it."""
+
+
+class Held:
+    """To be made while the weights are those that the script's steps, `count` in number, have made."""
+
+    def __init__(self, facts: ProbeFacts, found: Sequence[Restraint], fits: Fitting, count: int) -> None:
+        self._facts, self._fits, self._count = facts, fits, count
+        self._ends = [(restraint, fits.reached(restraint)) for restraint in found] if count >= LEAST_STEPS else []
+
+    def measure(self, seconds: float) -> None:
+        """Take the steps again without each restraint, unless they learnt with it; and where they learn then, many more of them with it:
+        a training that is held back may only be slow."""
+        for restraint, end in self._ends:
+            start = self._fits.started(restraint)
+            if end < NOT_LEARNT * start:
+                continue
+            without = self._fits.unrestrained(restraint, self._count, seconds)
+            if without.final_loss is None or without.final_loss > LEARNT * start:
+                continue
+            own = self._fits.restrained(restraint, LONGER * self._count, seconds)
+            own.start_loss = start
+            self._facts.restraints.append(RestraintFacts(
+                kind=restraint.kind, amount=restraint.amount, name=restraint.name, own=own, without=without, coupled=restraint.coupled,
+                site=restraint.site))

@@ -1,0 +1,112 @@
+"""What holds a PyTorch model back on purpose, and how to take its steps without it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from harness.frameworks.watch import torch_replay
+from harness.frameworks.watch.restraints import COUPLED, DECAYED, DROPPED, PENALISED, Restraint
+from harness.frameworks.watch.sites import Place, Sites, site
+
+if TYPE_CHECKING:
+    from harness.checks.tensor_facts import Site
+    from harness.frameworks.watch.torch_backend import Step, TorchBackend
+    from harness.frameworks.watch.torch_replay import Replay
+
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+_SAME = 1e-4
+_STEPS = 3
+
+
+def dropout(torch: Any, replay: Replay, sites: Sites, place_of: Callable[[Any], Place | None]) -> Restraint | None:
+    """The largest share that a step of the model drops."""
+    found: list[tuple[float, Place | None]] = []
+
+    def look(original: Any) -> Any:
+        def wrapped(tensor: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+            if training:
+                found.append((float(p), sites.inside(torch_replay.__file__)))
+            return original(tensor, p, training, inplace)
+
+        return wrapped
+
+    with _instead(torch, look), torch.no_grad():
+        replay.run()
+    if not found:
+        return None
+    share, place = max(found, key=lambda each: each[0])
+    if share < DROPPED:
+        return None
+    layers = [module for outer in replay.modules for module in outer.modules() if getattr(module, "p", None) == share]
+    built = next((made for layer in layers if (made := place_of(layer)) is not None), None)
+    return Restraint("dropout", share, lambda _: _instead(torch, lambda _: lambda tensor, *_args, **_kwargs: tensor), site(built or place))
+
+
+@contextlib.contextmanager
+def _instead(torch: Any, make: Callable[[Any], Any]) -> Iterator[None]:
+    functional = torch.nn.functional
+    originals = {name: getattr(functional, name) for name in DROPOUTS}
+    for name, original in originals.items():
+        setattr(functional, name, make(original))
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(functional, name, original)
+
+
+def decay(optimizers: list[Any], built: Site | None) -> Restraint | None:
+    """Weight decay that is strong. `built`: where the optimizer was."""
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups if group.get("weight_decay")]
+    if not groups:
+        return None
+    apart = any("AdamW" in type(optimizer).__name__ for optimizer in optimizers) or any(
+        group.get("decoupled_weight_decay") for group in groups)
+    strongest = max(float(group["weight_decay"]) * (float(group.get("initial_lr", group["lr"])) if apart else 1.0) for group in groups)
+    if strongest < (DECAYED if apart else COUPLED):
+        return None
+
+    @contextlib.contextmanager
+    def off(_: Any) -> Iterator[None]:
+        kept = [group["weight_decay"] for group in groups]
+        for group in groups:
+            group["weight_decay"] = 0.0
+        try:
+            yield
+        finally:
+            for group, value in zip(groups, kept, strict=True):
+                group["weight_decay"] = value
+
+    return Restraint("decay", strongest, off, built, coupled=not apart)
+
+
+def penalty(backend: TorchBackend, steps: list[Step]) -> Restraint | None:
+    """What the script adds to its loss that is the same on every batch, where it is most of the loss of the weights of now."""
+    replays = [step[0] for step in steps[:_STEPS]]
+    if len(replays) < _STEPS or len({len(replay.entries) for replay in replays}) > 1:
+        return None
+    with backend.evaluating():
+        values = [replay.numbers() | {-1: float(replay.run())} for replay in replays]
+    totals = [found[-1] for found in values]
+    # A number without its slot in one of them was made by other calls.
+    for slot in sorted(set.intersection(*(set(found) for found in values)) - {-1}, reverse=True):
+        term = [found[slot] for found in values]
+        rest = [total - one for total, one in zip(totals, term, strict=True)]
+        if max(term) - min(term) <= 10 * _SAME * max(map(abs, term)) or max(rest) - min(rest) > _SAME * max(map(abs, rest)):
+            continue
+        if min(rest) > PENALISED * max(totals) > 0:
+            return Restraint("penalty", min(rest) / max(totals), functools.partial(_only, slot=slot), site(_added(replays[0])))
+    return None
+
+
+def _only(backend: TorchBackend, slot: int) -> AbstractContextManager[None]:
+    return backend.term(lambda _: slot)
+
+
+def _added(replay: Replay) -> Place | None:
+    """Where what is differentiated was added up."""
+    return next((place for *_, slots, _, place in replay.entries if replay.loss_slot in slots), None)
