@@ -21,7 +21,7 @@ _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
 _LARGER, PULLING = 10.0, 8.0  # the same where the smaller one was seen to be learnt alone
 _FEWEST, _LEARNT = 5, 0.9
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
-_COLLAPSING, _SETTLED = 8.0, 20
+_COLLAPSING, _SETTLED = 12.0, 20
 _WATCHED, _LATE = 20, 10
 # By how much a loss is more than its cross entropy before it counts as more than that.
 _WHOLE = 1.1

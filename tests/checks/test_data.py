@@ -169,6 +169,15 @@ def test_majority() -> None:
     assert judge("D105", seen) == "clean"
 
 
+@pytest.mark.parametrize(("name", "key", "value", "fault"), [
+    ("evaluate", "pr_auc", 0.5, False), ("evaluate", "pr_auc", 0.11, True), ("roc_auc_score", "roc_auc_score", 0.9, False),
+    ("roc_auc_score", "roc_auc_score", 0.52, True), ("average_precision_score", "value", 0.6, False), ("evaluate", "loss", 0.9, True)])
+def test_majority_of_a_model_that_is_judged_by_its_order(name: str, key: str, value: float, *, fault: bool) -> None:
+    seen = imbalanced()
+    seen.evaluation.metrics.append(MetricFacts(name=name, values={key: value}))
+    assert (judge("D105", seen) == "found") is fault
+
+
 @pytest.mark.parametrize("change", ["weighted", "cut short", "no probe", "fails the probe", "untrained first"])
 def test_majority_on_purpose_or_unclear(change: str) -> None:
     seen = imbalanced()
@@ -205,7 +214,8 @@ def test_labels_that_were_memorised() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["baseline learns", "few rows", "script learns", "one label dominates", "pairs", "cannot fit", "short", "sequences"])
+    "change", ["baseline learns", "few rows", "script learns", "one label dominates", "pairs", "cannot fit", "short", "sequences",
+               "rare rows drawn again and again"])
 def test_labels_with_information_or_unclear(change: str) -> None:
     seen = uninformative()
     if change == "baseline learns":
@@ -222,6 +232,8 @@ def test_labels_with_information_or_unclear(change: str) -> None:
         seen.probes.overfit = curve(1.1, 1.1, accuracy=0.3)
     elif change == "short":
         seen.steps = steps([1.1] * 20)
+    elif change == "rare rows drawn again and again":
+        seen.probes.text_baseline, seen.probes.text_baseline_shuffled = 0.935, 0.93
     else:
         assert seen.model is not None
         seen.model.pretrained = None  # a recurrent net of the script's own on ids: order may be all that counts

@@ -154,3 +154,34 @@ def test_what_a_latent_number_weighs(tmp_path: Path, activation: str, reconstruc
     assert [round(each.weight, 2) for each in seen.divergence] == [weight] * len(seen.divergence)
     assert seen.divergence[0].numbers == 20
     assert seen.sites["loss"].source.startswith("loss = ")
+
+
+TAPE = HEAD + """
+encoder = keras.Sequential([keras.Input((20,)), layers.Dense(32, activation="relu"), layers.Dense(6)])
+decoder = keras.Sequential([keras.Input((3,)), layers.Dense(32, activation="relu"), layers.Dense(20)])
+optimizer = keras.optimizers.Adam(0.01)
+weights = encoder.trainable_variables + decoder.trainable_variables
+codes = rng.normal(size=(640, 3))
+data = (1 / (1 + np.exp(-codes @ rng.normal(size=(3, 20)) * 2))).astype("float32")
+@tf.function
+def step(xb):
+    with tf.GradientTape() as tape:
+        mean, spread = tf.split(encoder(xb), 2, axis=1)
+        scores = decoder(mean + tf.exp(0.5 * spread) * tf.random.normal(tf.shape(mean)))
+        each = tf.nn.sigmoid_cross_entropy_with_logits(labels=xb, logits=scores)
+        kl = -0.5 * tf.reduce_sum(1 + spread - mean ** 2 - tf.exp(spread), axis=1)
+        loss = tf.reduce_mean(tf.SUMMED(each, axis=1) + kl)
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+for epoch in range(4):
+    for xb in tf.data.Dataset.from_tensor_slices(data).batch(32):
+        step(xb)
+"""
+
+
+@pytest.mark.parametrize(("summed", "weight", "codes"), [("reduce_mean", 20.0, ["L207"]), ("reduce_sum", 1.0, [])])
+def test_what_a_latent_number_weighs_in_a_loop(tmp_path: Path, summed: str, weight: float, codes: list[str]) -> None:
+    """One encoder gives both means and variances, in one tensor."""
+    seen = watch(tmp_path, TAPE.replace("SUMMED", summed), steps=60, seconds=60)
+    assert [each.step for each in seen.divergence][:4] == [1, 2, 3, 10]
+    assert [round(each.weight, 2) for each in seen.divergence] == [weight] * len(seen.divergence)
+    assert found(seen) == codes

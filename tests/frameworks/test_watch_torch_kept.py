@@ -113,3 +113,42 @@ def test_without_time_for_experiments_there_are_none(tmp_path: Path) -> None:
     assert seen.probes.seconds == 0
     assert set(seen.probes.skipped.values()) == {"no time for experiments"}
     assert seen.probes.initial_loss is None
+
+
+WHOLE = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(64, 4096), nn.ReLU(), nn.Linear(4096, 1024), nn.ReLU(), nn.Linear(1024, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+total = None
+for epoch in range(6):
+    for step in range(8):
+        xb = torch.randn(16, 64)
+        yb = (xb[:, 0] > 0).long()
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    model.eval()
+    total = 0.0
+    for batch in range(BATCHES):
+        xb = torch.randn(512, 64)
+        yb = (xb[:, 0] > 0).long()
+        total += ADDED
+    model.train()
+"""
+ONCE = APART.replace("seen.memory.growth_per_step", "seen.memory.graphs_at_once, seen.memory.held_at_once, found(seen)").replace(
+    "import watch", "import found, watch")
+
+
+@pytest.mark.parametrize(("batches", "added", "fault"), [
+    (30, "F.cross_entropy(model(xb), yb)", True), (30, "F.cross_entropy(model(xb), yb).item()", False),
+    (4, "F.cross_entropy(model(xb), yb)", False)])
+def test_graphs_of_one_evaluation(tmp_path: Path, batches: int, added: str, *, fault: bool) -> None:
+    text = WHOLE.replace("BATCHES", str(batches)).replace("ADDED", added)
+    done = subprocess.run([sys.executable, "-c", ONCE, str(tmp_path), "40"], input=text, check=True, capture_output=True, text=True,
+                          cwd=Path(__file__).parents[2], timeout=300)
+    _, graphs, held, codes = json.loads(done.stdout.splitlines()[-1])
+    assert codes == (["R602"] if fault else []), (graphs, held)
+    assert graphs == (batches if fault else 0)
+    if fault:
+        assert held > graphs * 512 * 4096 * 4  # the widest answer in each alone

@@ -81,7 +81,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize("optimizer", ["SGD(model.parameters(), lr=0.1, momentum=0.9)", "AdamW(model.parameters(), lr=0.01)",
-                                       "Adam(model.parameters(), lr=1e-9)"])
+                                       "Adam(model.parameters(), lr=1e-9)", "AdamW(model.parameters(), lr=0.01, weight_decay=60.0)"])
 def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimizer: str) -> None:
     text = SCRIPT.replace("OPTIMIZER", optimizer)
     error, plain = run(WatchSession(tmp_path / "plain.py"), text, tmp_path / "plain.py")
@@ -99,6 +99,7 @@ def test_a_watched_script_ends_bit_for_bit_as_an_unwatched_one(tmp_path: Path, m
     seen = session.finish(error)
     assert seen.probes.overfit is not None, seen.probes.skipped
     assert seen.probes.train is not None
+    assert bool(seen.probes.restraints) is ("weight_decay" in optimizer)
     assert seen.warnings == []
     for name, value in before.items():
         assert same(value, after[name]), name

@@ -1,0 +1,62 @@
+"""S406, and what S401 says beside it, on observations made by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.observation import Observation
+from harness.checks.probe_facts import CurveFacts, ProbeFacts, RestraintFacts
+from tests.checks.made import SITE, curve, finding, healthy, judge, steps
+
+
+def run(start: float, end: float, count: int) -> CurveFacts:
+    return CurveFacts(learning_rate=1e-3, losses=[start] * count, start_loss=start, final_loss=end)
+
+
+def held(own: float = 1.09, without: float = 0.4, count: int = 240, start: float = 1.1, kind: str = "decay", **more: object) -> Observation:
+    seen = healthy()
+    seen.steps = steps([start] * 60)
+    restraint = RestraintFacts(kind=kind, amount=0.05, own=run(start, own, count), without=run(start, without, 60), site=SITE,  # type: ignore[arg-type]
+                               **more)  # type: ignore[arg-type]
+    seen.probes = ProbeFacts(restraints=[restraint])
+    return seen
+
+
+def test_weight_decay() -> None:
+    found = finding("S406", held())
+    assert "stays at 1.09 in 240 steps" in found.message
+    assert "falls to 0.4 in 60" in found.message
+    assert found.site == SITE
+
+
+@pytest.mark.parametrize("seen", [
+    held(own=0.8), held(without=0.9), held(count=60), held(own=0.8, start=2.0)],
+    ids=["learns slowly", "no better without", "not seen for longer", "comes down under a guess"])
+def test_silence(seen: Observation) -> None:
+    assert judge("S406", seen) != "found"
+
+
+def test_a_start_above_a_guess_is_none_to_come_down_from() -> None:
+    assert judge("S406", held(own=1.05, start=1.6)) == "found"
+
+
+@pytest.mark.parametrize(("told", "fault"), [(0.34, False), (0.9, True)])
+def test_rows_that_a_baseline_knows_nothing_of_may_be_learnt_by_heart(told: float, *, fault: bool) -> None:
+    seen = held()
+    seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = told, 0.33, 600
+    assert (judge("S406", seen) == "found") is fault
+
+
+def test_a_rate_is_not_too_high_where_the_decay_is() -> None:
+    seen = held()
+    seen.probes.train, seen.probes.train_scaled = curve(1.1, 1.1), [curve(1.1, 0.3, rate=5e-5)]
+    seen.probes.overfit, seen.probes.overfit_scaled = curve(1.1, 1.1), [curve(1.1, 0.3, rate=1e-4)]
+    assert judge("S401", seen) != "found"
+    seen.probes.restraints = []
+    assert judge("S401", seen) == "found"
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [
+    ("dropout", "Drop less"), ("augmentation", "value_range"), ("penalty", "Divide the penalty's factor"), ("decay", "weight_decay=0.01")])
+def test_remedies(kind: str, wanted: str) -> None:
+    assert wanted in finding("S406", held(kind=kind)).remedy
