@@ -94,7 +94,22 @@ class RenamedArgument(Check):
                                   "`tf_keras.optimizers`.", site=hit[0].site, evidence=[raised.quote(hit[0])])
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was called yet")
-        return None
+        return self._passed_over(seen)
+
+    @staticmethod
+    def _passed_over(seen: Observation) -> Finding | None:
+        """An optimizer of Keras takes no notice of what an older one was told, with a warning at most."""
+        optimizer = seen.optimizer
+        if optimizer is None or not optimizer.ignored:
+            return None
+        name, value = next(iter(optimizer.ignored.items()))
+        rate = optimizer.learning_rate or 0.0
+        what = f"it steps at {rate:.4g}, its default, and not at {value:g}" if name == "lr" else f"the rate stays at {rate:.4g}"
+        new = f"`{optimizer.kind}(learning_rate={value:g})`." if name == "lr" else \
+            f"`learning_rate=keras.optimizers.schedules.InverseTimeDecay({rate:.4g}, decay_steps=1, decay_rate={value:g})`."
+        return Finding(message=f"`{optimizer.kind}` takes no notice of `{name}={value:g}` any more: {what}.", remedy=f"Write {new}",
+                       site=optimizer.site or reading.place(seen, "optimizer", "compile"),
+                       evidence=[f"{library} {version}" for library, version in seen.versions.items() if version and "keras" in library])
 
     @staticmethod
     def _override(seen: Observation) -> Finding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
@@ -156,8 +156,15 @@ class OutputFitsLoss(Check):
         if call.name in {"bce", "bce_with_logits"}:
             beyond = self._beyond_two(seen, call)
             if beyond is not None:
+                message, masks = f"A binary loss tells 0 from 1, and the labels hold {beyond}.", _label_a_place(call)
+                if masks:
+                    made = sourcing.line(seen, "labels", "made", "converted")
+                    return Finding(
+                        message=message, site=made or reading.place(seen, "compile", "loss"), evidence=_range_text(call),
+                        remedy='Bring the masks to 0 and 1 where they are made: `(masks > 0).astype("float32")`, or divide them by their '
+                               "largest value.")
                 return Finding(
-                    message=f"A binary loss tells 0 from 1, and the labels hold {beyond}.",
+                    message=message,
                     remedy="Several classes take one unit each and a cross entropy over them "
                            '(Keras: `Dense(classes, activation="softmax")` with `loss="sparse_categorical_crossentropy"`; PyTorch: '
                            "`CrossEntropyLoss`); two classes take the labels 0 and 1.",
@@ -345,3 +352,8 @@ def _range_text(call: LossCall | None) -> list[str]:
 def _is_one(*values: float | None) -> bool:
     """Whether all of these are 1, but for rounding in float32."""
     return all(value is not None and abs(value - 1) < 1e-6 for value in values)
+
+
+def _label_a_place(call: LossCall) -> bool:
+    """Whether every pixel, or every step of time, has a label: those of a mask are no class ids of rows."""
+    return call.target is not None and len(call.target.shape) > 2  # rows, and a label or one of a few, otherwise

@@ -110,7 +110,8 @@ class OptimizerFacts(Facts):
     was seen to change it; `planned_steps`: of the whole training, and `planned_peak`: the largest rate that the schedule gives in that
     time, as a part of the one that it rises to; `training_steps`: how many a Trainer is going to take. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
-    of that rate (at most 2000 were followed, at `climb_peak` at most).
+    of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
+    over without an error, by their names.
     """
 
     kind: str = ""
@@ -132,4 +133,5 @@ class OptimizerFacts(Facts):
     climb: int | None = None
     climb_peak: float | None = None
     clipping: float | None = None
+    ignored: dict[str, float] = {}
     site: Site | None = None

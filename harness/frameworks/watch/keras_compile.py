@@ -16,6 +16,7 @@ from harness.frameworks.watch.sites import Place, keywords, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
+_OLD = ("lr", "decay")
 _CLASSES = {
     "SparseCategoricalCrossentropy": "sparse_categorical", "CategoricalCrossentropy": "categorical", "BinaryCrossentropy": "bce",
     "BinaryFocalCrossentropy": "bce", "CategoricalFocalCrossentropy": "categorical", "MeanSquaredError": "mse", "MeanAbsoluteError": "l1",
@@ -48,6 +49,7 @@ class Compiles:
         self._compiled: dict[int, Compiled] = {}
         self._places: dict[int, tuple[Any, Place | None]] = {}
         self._rates: dict[int, bool] = {}
+        self._ignored: dict[int, dict[str, float]] = {}
 
     def attach(self) -> None:
         patches = self._watch.session.patches
@@ -90,9 +92,18 @@ class Compiles:
                 compiles._rates[id(self)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
                 session.noted("optimizer", place)
             original(self, *args, **kwargs)
+            if session.active:
+                session.safely("an optimizer's arguments", compiles._passed_over, self, kwargs)
 
         __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
         return __init__
+
+    def _passed_over(self, optimizer: Any, given: dict[str, Any]) -> None:
+        """Arguments of older versions that this one did not heed."""
+        old = {name: value for name in _OLD if isinstance(value := given.get(name), int | float) and value > 0}
+        if "lr" in old and math.isclose(old["lr"], rate_of(optimizer) or 0.0, rel_tol=1e-3):
+            del old["lr"]  # the same as its default
+        self._ignored[id(optimizer)] = {name: float(value) for name, value in old.items() if getattr(optimizer, name, None) != value}
 
     def _wrap_schedule(self, original: Any) -> Any:
         session = self._watch.session
@@ -179,6 +190,7 @@ class Compiles:
             weight_decay=_number(getattr(inner, "weight_decay", None)),
             clipping=next((_number(value) for name in ("clipnorm", "global_clipnorm", "clipvalue")
                            if (value := getattr(inner, name, None))), None))
+        facts.ignored = {} if by_name else self._ignored.get(id(inner), {})
         facts.site = self.keyword(site(place), "optimizer") if by_name else site(place)
         if facts.site is not None:
             self._watch.seen.sites["optimizer"] = facts.site

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from harness.checks.raised import INPUTS, LABELS
 from harness.frameworks.watch import handing
 from harness.frameworks.watch.bindings import PUT, Bound, Path, key_of, name_of, of_target
 
@@ -209,8 +210,10 @@ class Text:
             self._follow(given, self._scope_of.get(id(calls[0]), self._tree), calls[0].lineno, path, deep + 1)
 
     def _of_dict(self, value: ast.Dict, scope: Scope, line: int, path: Path, deep: int) -> None:
+        # Where a model takes its labels among its inputs, one dict stands for both.
+        wanted = {0: INPUTS, 1: LABELS}.get(path[0], ()) if isinstance(path[0], int) else (path[0],)
         for key, part in zip(value.keys, value.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value == path[0]:
+            if isinstance(key, ast.Constant) and key.value in wanted:
                 self._follow(part, scope, line, path[1:], deep + 1)
                 return
 
