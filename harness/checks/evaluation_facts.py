@@ -52,6 +52,16 @@ class SharedFacts(Facts):
     alike: bool = False
 
 
+class FoldFacts(Facts):
+    """A model of class `kind` that begins a `fold` (from 1) with the weights that the fold before has left it, though `again` of the rows
+    that this fold holds out were trained on in folds before. `site`: where the model is made."""
+
+    fold: int
+    kind: str
+    again: float
+    site: Site | None = None
+
+
 class EncodedFacts(Facts):
     """`rows` rows of an evaluation were encoded by an object of this kind that had learnt something else than the one (or the same one, at
     another time) that encoded the `trained` rows. `site`, `trained_site`: where both were encoded."""
@@ -196,4 +206,5 @@ class EvaluationFacts(Facts):
     scale: ScaleFacts | None = None
     shared: SharedFacts | None = None
     encoded: EncodedFacts | None = None
+    folds: FoldFacts | None = None
     site: Site | None = None

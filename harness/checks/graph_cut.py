@@ -10,7 +10,7 @@ from harness.checks.backward_words import NO_GRAPH, NO_KERAS_GRADIENTS, names
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
-from harness.checks.training_facts import ExceptionFacts
+from harness.checks.training_facts import ExceptionFacts, LaterFacts, RestedFacts
 
 _NUMBER = r"'(float|int)' object has no attribute 'backward'"
 
@@ -44,17 +44,10 @@ class GraphCut(Check):
         if error is not None:
             return self._of_error(seen, error)
         idle = seen.idle
-        if idle is not None and seen.framework in reading.KERAS and not idle.recorded:
-            return Finding(
-                message=f"A model is called before the tape begins to record, and the tape is asked for the gradients of its {idle.held} "
-                        f"weights: in {idle.step} steps none of them has had one.",
-                remedy=self._INSIDE, site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
         if idle is not None and seen.framework in reading.KERAS:
-            return Finding(
-                message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
-                        f"{idle.step} steps none of them has had one: what it gives is cut off on the way to the loss.",
-                remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
-                site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
+            return self._idle(idle)
+        if seen.rested is not None:
+            return self._rested(seen.rested)
         learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
         apart = self._unrecorded(seen, learns)
         if apart is not None:
@@ -86,6 +79,32 @@ class GraphCut(Check):
             return Finding(message=f"backward() runs, but none of {len(wanted)} trainable weights gets a gradient, and none moves.",
                            remedy=self._REMEDY, site=reading.place(seen, "cut", "backward", "loss"), evidence=[names(without)])
         return self._some(seen, [p for p in without if p.used and p.in_optimizer and not p.moved], len(wanted))
+
+    def _idle(self, idle: LaterFacts) -> Finding:
+        """A model of Keras whose weights a tape is asked about, and which the tape does not know of or the loss is cut off from."""
+        left = [f"Without a gradient: {', '.join(idle.left)}"]
+        if not idle.recorded:
+            return Finding(
+                message=f"A model is called before the tape begins to record, and the tape is asked for the gradients of its {idle.held} "
+                        f"weights: in {idle.step} steps none of them has had one.",
+                remedy=self._INSIDE, site=idle.site, evidence=left)
+        return Finding(
+            message=f"A model takes part in every step, and the tape is asked for the gradients of its {idle.held} weights, but in "
+                    f"{idle.step} steps none of them has had one: what it gives is cut off on the way to the loss.",
+            remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
+            site=idle.site, evidence=left)
+
+    @staticmethod
+    def _rested(found: RestedFacts) -> Finding:
+        """A helper for evaluation, with `no_grad` in it, is called for the training as well."""
+        made = [f"It is made on line {found.built.line}: {found.built.source[:100]}"] if found.built is not None else []
+        called = [f"It is called on line {found.called.line}: {found.called.source[:100]}"] if found.called is not None else []
+        return Finding(
+            message=f"A part of the model (`{found.kind}`) is run without gradients in each of {found.steps} steps: its {found.weights} "
+                    "weights are in the optimizer, and no loss has ever reached them.",
+            remedy="Leave `no_grad` to the evaluation: call that part with gradients on wherever its answers go into the loss. If it is to "
+                   "stay as it was drawn, take its weights out of the optimizer.",
+            site=found.site, evidence=[*called, *made])
 
     def _of_error(self, seen: Observation, error: ExceptionFacts) -> Finding:
         """What backward, or the optimizer, refused."""

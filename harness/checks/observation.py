@@ -34,6 +34,7 @@ from harness.checks.training_facts import (
     FurtherFacts,
     LaterFacts,
     MemoryFacts,
+    RestedFacts,
     StaleFacts,
     StepFacts,
     SwappedFacts,
@@ -64,6 +65,7 @@ class Observation(Facts):
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about.
+    `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
     `stale`: a compiled function that goes on with the model of before. `swapped`: gradients that go to other weights than their own.
@@ -128,6 +130,7 @@ class Observation(Facts):
     swapped: SwappedFacts = msgspec.field(default_factory=SwappedFacts)
     further: FurtherFacts | None = None
     idle: LaterFacts | None = None
+    rested: RestedFacts | None = None
     unasked: UnaskedFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None

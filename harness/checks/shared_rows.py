@@ -7,6 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.evaluation_facts import FoldFacts
 from harness.checks.observation import Observation
 
 _ROWS, _SHARE = 20, 0.1
@@ -26,6 +27,8 @@ class SharedRowsFound(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the rows, number by number, that one model is given in training and in the evaluation that follows."""
+        if seen.evaluation.folds is not None:
+            return self._folds(seen, seen.evaluation.folds)
         shared = seen.evaluation.shared
         if shared is None:
             raise NotJudged("no evaluation of rows of numbers was seen, apart from one of all rows")
@@ -41,3 +44,14 @@ class SharedRowsFound(Check):
             site=sourcing.common(seen) or reading.place(seen, "evaluation", "fit"),
             evidence=[f"rows compared: {shared.rows}, with {shared.trained} different ones of the training, number by number",
                       f"shared: {100 * shared.shared / shared.rows:.0f} %"])
+
+    @staticmethod
+    def _folds(seen: Observation, found: FoldFacts) -> Finding:
+        """A model is made before the loop over the folds, and goes through all of them."""
+        return Finding(
+            message=f"The same model goes through all folds: it begins fold {found.fold} with the weights of the fold before, which was "
+                    f"trained on {100 * found.again:.0f} % of the rows that this one holds out.",
+            remedy="Make the model and its optimizer anew inside the loop over the folds, or put the first weights back there: "
+                   "`model.load_state_dict(start)`, `model.set_weights(start)`.",
+            site=found.site or reading.place(seen, "model", "fit", "evaluation"),
+            evidence=[f"Class of the model: {found.kind}. Rows that are trained on in one fold are held out in another."])

@@ -44,6 +44,18 @@ class LaterFacts(Facts):
     site: Site | None = None
 
 
+class RestedFacts(Facts):
+    """A model of class `kind` that ran without gradients before each of `steps` steps, and `weights` of whose weights are in the optimizer
+    and had a gradient at none of these. `site`: the line of the training from which it is `called`; `built`: where it is made."""
+
+    kind: str
+    weights: int
+    steps: int
+    site: Site | None = None
+    called: Site | None = None
+    built: Site | None = None
+
+
 class UnaskedFacts(Facts):
     """Variables that took part in the last of `steps` steps of a tape, were made after all `asked` ones that it was asked about, and were
     never asked about themselves (`left`). `site`: where the list of those was made."""

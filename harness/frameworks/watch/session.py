@@ -31,6 +31,7 @@ from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.encoders import Encoders
+from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
@@ -139,7 +140,7 @@ class WatchSession:
         self._maps = Maps(self)
         self._columns = Columns(self)
         self._configs = Configs(self)
-        self.encoders = Encoders(self)
+        self.encoders, self.folds = Encoders(self), Folds(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -168,6 +169,7 @@ class WatchSession:
         self._columns.attach()
         self._configs.attach()
         self.encoders.attach()
+        self.folds.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
         """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""

@@ -103,6 +103,11 @@ class Calls:
         known = self._built.get(id(module))
         return known[1] if known and known[0]() is module else None
 
+    def stack_of(self, module: Any) -> tuple[Place, ...]:
+        """The script's own lines on which a module was built, the innermost first."""
+        place = self.place_of(module)
+        return () if place is None else (place, *self._stacks.get(id(module), ()))
+
     def chosen(self, module: Any, *, helped: bool = False) -> Place | None:
         """Where a module's sizes were chosen: where it was built, or of a block that a model builds in several places, this one of them.
 

@@ -43,6 +43,7 @@ from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_probes import Probes
+from harness.frameworks.watch.torch_rested import Rested
 from harness.frameworks.watch.torch_restores import Restores
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
@@ -79,7 +80,7 @@ class TorchWatcher:
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
         self.memory, self.probes, self.trainers, self.births = Memory(self), Probes(self), Trainers(self), Births(self)
-        self.kept = torch_kept.Unfollowed(self)
+        self.kept, self.rested = torch_kept.Unfollowed(self), Rested(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
@@ -135,6 +136,7 @@ class TorchWatcher:
         self.session.safely("an answer", self.cached.answered, call)
         if not call.grad or self.evaluating:
             self.session.safely("a mask", self.masks.asked, call)
+            self.session.safely("an answer", self.rested.answered, call)
             self.evaluations.forward(call)
             return
         self.session.safely("an answer", self.kept.answered, call.output)
@@ -166,6 +168,7 @@ class TorchWatcher:
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
             self.session.safely("encoded rows", self.session.encoders.trained, given)
             self.session.safely("a mask", self.masks.trained, call)
+            self.session.safely("a fold", self._folded, call.module)
             if self.steps.steps < _SCALED:
                 self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:
@@ -185,6 +188,10 @@ class TorchWatcher:
         if plain.grad_fn is None and cut is not None:
             self._remember("cut", site(cut))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
+
+    def _folded(self, module: Any) -> None:
+        self.session.folds.trains(module, lambda: [weight.detach().float().cpu().numpy() for weight in module.parameters()],
+                                  lambda: self.calls.stack_of(module))
 
     def _take_training_calls(self, loss: Any) -> list[RootCall]:
         """The forwards that may have led to this loss; others on another loader's batches were evaluation without `no_grad`.
@@ -273,7 +280,7 @@ class TorchWatcher:
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
-                           ("graphs that are kept", self.kept.finish),
+                           ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish),
                            ("passes", self.passes.finish), ("relations", self._relate),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
