@@ -349,3 +349,21 @@ def test_what_is_put_into_a_list(tmp_path: Path) -> None:
     found = sources.of(Observation(sites={"fit": Site(file=str(path), line=9, source="model.fit(x, y)")}))
     assert [(step.site.line, step.kind) for step in found["labels"] if step.kind == "made"] == [(6, "made")]
     assert not sourcing.apart(Observation(sources=found))
+
+
+DICT = """
+import tensorflow as tf
+def batches(lines, shuffle=True):
+    features = {"input_ids": lines[:, :-1], "attention_mask": ones(lines), "labels": lines[:, 1:]}
+    rows = tf.data.Dataset.from_tensor_slices(features)
+    return rows.shuffle(100).batch(8)
+lines = read()
+model.fit(batches(lines), epochs=2)
+"""
+
+
+def test_labels_among_the_inputs_of_a_model(tmp_path: Path) -> None:
+    found = chains(tmp_path, DICT, "fit", "fit(")
+    place = sourcing.shifted(Observation(sources=found))
+    assert place is not None
+    assert place.source.startswith('features = {"input_ids"')
