@@ -70,9 +70,23 @@ class ModelInputs(Check):
         dropping = next((one for one in seen.loaders if hit and hit[1]["name"] in one.dropped_columns), None)
         if hit and dropping is not None:
             return self._read_too_late(seen, hit[0], hit[1]["name"], dropping)
+        if loader is not None and loader.missed:
+            return self._never_comes(seen, loader)
         if not seen.batches and not seen.steps and seen.exception is None:
             raise NotJudged("no batch was seen")
         return None
+
+    @staticmethod
+    def _never_comes(seen: Observation, loader: LoaderFacts) -> Finding:
+        """A `forward` takes anything as `**kwargs`, and a Trainer keeps what it names only."""
+        missed = ", ".join(f"`{name}`" for name in loader.missed)
+        return Finding(
+            message=f"forward() asks for {missed} in what it takes as `**` anything else, and the Trainer has dropped that column before: "
+                    "it keeps the columns that forward() names.",
+            remedy=f"Name it: `def forward(self, ..., {loader.missed[0]}=None)`; or keep all columns, "
+                   "`TrainingArguments(..., remove_unused_columns=False)`.",
+            site=reading.place(seen, "forward_written", "training_arguments", "loader"),
+            evidence=[f"columns of the dataset: {', '.join(loader.columns)}", f"dropped: {', '.join(loader.dropped_columns)}"])
 
     @staticmethod
     def _read_too_late(seen: Observation, error: ExceptionFacts, name: str, loader: LoaderFacts) -> Finding:

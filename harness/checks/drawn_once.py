@@ -7,6 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
+from harness.checks.training_facts import BakedFacts
 
 
 class DrawnOnce(Check):
@@ -14,6 +15,7 @@ class DrawnOnce(Check):
 
     A function that `tf.data` maps, or that `tf.function` or `fit` compile, runs as Python only while it is traced. What NumPy or Python's
     `random` draw there becomes a constant of the graph: the same noise on every row, the same crop, the same half of the dropout.
+    So does a plain number that the step reads, such as a weight of the loss that a callback is to raise.
     Source: TensorFlow guide, "Better performance with tf.function" (Python side effects; "use tf.random").
     """
 
@@ -34,4 +36,14 @@ class DrawnOnce(Check):
                            "`tf.random.uniform(())`; or wrap the drawing in `tf.numpy_function(...)`.",
                     site=site, stage=stage,
                     evidence=["the state of the generator moved while the function was traced"])
-        return None
+        return self._baked(seen.baked) if seen.baked is not None else None
+
+    @staticmethod
+    def _baked(found: BakedFacts) -> Finding:
+        """What a callback sets later, epoch by epoch, the graph does not read again."""
+        return Finding(
+            message=f"The step reads `self.{found.name}` while it is traced, and that once: the graph goes on with {found.kept:g}, though "
+                    f"the script has set it to {found.now:g} since.",
+            remedy=f"Make it a variable that the graph reads at every step, `self.{found.name} = tf.Variable({found.kept:g}, "
+                   f"trainable=False)`, and set it with `.assign(...)`.",
+            site=found.site, stage="loss", evidence=["`run_eagerly=True` reads it anew, and is slow"])

@@ -53,7 +53,7 @@ class LabelOutsideClasses(Check):
             raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
         if outside:
             return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
-        beyond = self._beyond_shares(seen) or self._nothing_hot(seen)
+        beyond = self._beyond_shares(seen) or self._nothing_hot(seen) or self._no_signs(seen)
         if beyond is not None:
             return beyond
         if classes is None and not seen.loss_calls:
@@ -76,6 +76,21 @@ class LabelOutsideClasses(Check):
                        remedy="Leave labels and masks as 0 and 1 when you scale the inputs; for numbers that are no shares take a squared "
                               "error.",
                        site=calls[0].site or reading.place(seen, "loss", "compile", "fit"), evidence=below)
+
+    @staticmethod
+    def _no_signs(seen: Observation) -> Finding | None:
+        """Targets of 0 and 1 for a loss of pairs or margins, to which -1 and 1 mean something."""
+        targets = [c.target for c in seen.loss_calls if c.signs and c.target is not None]
+        zeros = [target for target in targets if target.integral and target.minimum == 0 and target.maximum in (0, 1)]
+        if len(zeros) < _FIRST or len(zeros) < len(targets) or not any(target.maximum == 1 for target in zeros):
+            return None
+        site = next((c.site for c in seen.loss_calls if c.signs), None)
+        return Finding(
+            message="This loss knows the targets 1 and -1, and gets 1 and 0: rows with a 0 are neither drawn together nor pushed apart.",
+            remedy="Turn 0 and 1 into -1 and 1: `target = 2 * target - 1`.",
+            site=sourcing.line(seen, "labels", "made", "converted") or site or reading.place(seen, "loss"),
+            evidence=[f"targets of the first {len(targets)} calls: 0 and 1; mean of the first {targets[0].mean or 0.0:.2f}",
+                      *reading.own_losses(seen)])
 
     @staticmethod
     def _nothing_hot(seen: Observation) -> Finding | None:

@@ -16,7 +16,7 @@ class LossCall(Facts):
     `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the output of a softmax/sigmoid.
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
     output and target to as many axes before it calls a function that was given as a loss. `swapped`: it was given the model's output as
-    target, and the target as output (Keras; here they are put right).
+    target, and the target as output (Keras; here they are put right). `signs`: its targets are to be -1 and 1.
     """
 
     name: str
@@ -31,6 +31,7 @@ class LossCall(Facts):
     weighted: bool = False
     lined_up: bool = False
     swapped: bool = False
+    signs: bool = False
     smoothing: float = 0.0
     ignore_index: int | None = None
     row_losses: list[float] = []

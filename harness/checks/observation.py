@@ -28,6 +28,7 @@ from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, Res
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
+    BakedFacts,
     BufferFacts,
     EndFacts,
     ExceptionFacts,
@@ -65,6 +66,7 @@ class Observation(Facts):
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about.
+    `baked`: a number that a graph goes on with, though the script has changed it.
     `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
@@ -131,6 +133,7 @@ class Observation(Facts):
     further: FurtherFacts | None = None
     idle: LaterFacts | None = None
     rested: RestedFacts | None = None
+    baked: BakedFacts | None = None
     unasked: UnaskedFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from harness.checks import reading
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
@@ -112,9 +114,15 @@ def _starved(seen: Observation) -> Finding | None:
         message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "
                 "has learnt anything.",
         remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
-        site=reading.place(seen, "schedule", "optimizer", "step"),
+        site=_made_for_steps(seen) or reading.place(seen, "schedule", "optimizer", "step"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
                   f"One batch at the rate it began with, {reading.describe(kept)}", *reading.own_losses(seen)])
+
+
+def _made_for_steps(seen: Observation) -> Site | None:
+    """Where a schedule of transformers was made, which counts steps: its length is what is wrong then, and not where it is stepped."""
+    made = seen.sites.get("schedule_made")
+    return made if made is not None and re.search(r"get_\w*schedule\w*\(", made.source) else None
 
 
 def _cut_short(seen: Observation) -> Finding | None:

@@ -53,6 +53,13 @@ def common(seen: Observation) -> Site | None:
                  and (step.site.file, step.site.line) in shared), None)
 
 
+def reshuffled(seen: Observation) -> Site | None:
+    """Where a dataset of `tf.data` that training and evaluation are both parts of is shuffled, anew for each pass."""
+    shared = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+    return next((step.site for step in seen.sources.get("held", []) if step.kind == "reordered" and ".shuffle(" in step.by
+                 and "reshuffle_each_iteration=False" not in step.by and (step.site.file, step.site.line) in shared), None)
+
+
 def shifted(seen: Observation) -> Site | None:
     """Where labels begin later than what they are cut from: `ids[:, 1:]`, a roll."""
     return next((step.site for step in seen.sources.get("labels", []) if re.search(_LATER, step.site.source)), None)

@@ -44,6 +44,16 @@ class LaterFacts(Facts):
     site: Site | None = None
 
 
+class BakedFacts(Facts):
+    """A number of Python, an attribute of the model, that its step read when it was traced: the graph has `kept` it, though it is another
+    `now`. `site`: the line that reads it."""
+
+    name: str
+    kept: float
+    now: float
+    site: Site | None = None
+
+
 class RestedFacts(Facts):
     """A model of class `kind` that ran without gradients before each of `steps` steps, and `weights` of whose weights are in the optimizer
     and had a gradient at none of these. `site`: the line of the training from which it is `called`; `built`: where it is made."""

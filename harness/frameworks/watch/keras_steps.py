@@ -13,6 +13,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, keras_gradients, tensors, written
+from harness.frameworks.watch.keras_baked import Baked
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
@@ -50,6 +51,7 @@ class Steps:
     def __init__(self, watch: KerasWatcher, keras: Any) -> None:
         self._watch = watch
         self._keras = keras
+        self._baked = Baked(watch.session)
         self._traced: dict[str, Traced] = {"train": Traced(), "test": Traced()}
         self._last: float | None = None
         self.model: Any = None
@@ -115,6 +117,8 @@ class Steps:
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
                                      [(seen.loss, seen.activation, seen.weighted, seen.swapped) for seen in used], list(record.models),
                                      [place for *_, place in record.differences], record.watched, record.untold, record.training)
+        if phase == "train":
+            self._watch.session.safely("numbers of a graph", self._baked.traced, self.model)
         if record.swapped is not None:
             self._watch.session.site("loss.swapped", record.swapped)
         if record.gradients and record.unrecorded is not None:
@@ -168,6 +172,8 @@ class Steps:
             if isinstance(logs, dict) and KEY in logs:
                 logs = dict(logs)
                 seen = logs.pop(KEY)
+            if looking and phase == "train":
+                session.safely("numbers of a graph", self._baked.stepped, model)
             if looking and seen is not None:
                 if phase == "train":
                     session.safely("a step", self._stepped, model, seen)

@@ -25,6 +25,7 @@ LOSSES = {
     "multilabel_soft_margin_loss": "bce_with_logits", "poisson_nll_loss": "other", "gaussian_nll_loss": "other", "ctc_loss": "other",
     "cosine_embedding_loss": "other", "triplet_margin_loss": "other", "triplet_margin_with_distance_loss": "other",
 }
+_OF_SIGNS = ("hinge_embedding_loss", "soft_margin_loss", "margin_ranking_loss", "cosine_embedding_loss")
 _FULL = 4
 _READ = 1 << 20
 _CALLS = 60
@@ -118,6 +119,7 @@ class Losses:
         full = self._recorded < _FULL or (inputs is not None and tensors.is_tensor(inputs) and inputs.numel() <= _READ)
         self._recorded += 1
         facts = LossCall(
+            signs=name in _OF_SIGNS,
             name=LOSSES[name], inputs=tensors.facts(inputs, values=full), target=tensors.facts(target, values=True),
             reduction=_reduction(given), weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
             smoothing=float(given.get("label_smoothing") or 0.0), ignore_index=given.get("ignore_index"), site=site(place),

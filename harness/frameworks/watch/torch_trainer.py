@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -282,6 +283,8 @@ class Trainers:
         torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
         code = getattr(type(trainer.model).forward, "__code__", None)
+        if code is not None and code.co_flags & inspect.CO_VARKEYWORDS:
+            facts.missed = [name for name in facts.dropped_columns if name in code.co_consts]
         if code is not None and self._watch.session.sites.is_own(code.co_filename):
             self._watch.session.site("forward_written", site((code.co_filename, code.co_firstlineno, code.co_name)))
         self._watch.data.columns_of_trainer(facts)
