@@ -16,6 +16,7 @@ from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import TensorFacts
 
 _MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
+_SHRUNK = 0.05  # the range of inputs that a network has next to nothing of
 _FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
 
@@ -170,7 +171,7 @@ class NotNormalised(Check):
                 return None  # token ids and the like
             raise NotJudged("no numeric input was seen")
         name, facts = floats[0]
-        why = _unusual(facts)
+        why = _unusual(facts) or _shrunk(seen, facts)
         if why is None:
             return None
         if reading.several_models(seen):
@@ -226,13 +227,15 @@ class NotNormalised(Check):
         if "unadapted" in seen.sites:
             remedy = ("Show the layer the training inputs before it is used, `norm.adapt(x_train)`: until then a `Normalization` layer "
                       "hands them on as they are.")
+        elif "rescaled" in seen.sites and _unusual(facts) is None:
+            remedy = "Scale once: leave out the division where the batches are made, or the `Rescaling` layer of the model."
         elif "one_scale" in seen.sites:
             remedy = ("Let the `Normalization` layer take a mean and a deviation for each feature, `axis=-1` (its default): with "
                       "`axis=None` all features share one of each.")
         spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
         return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
-                       site=(reading.place(seen, "unadapted", "one_scale") or (loader.site if loader else None)
-                             or reading.place(seen, "fit", "model")),
+                       site=(reading.place(seen, "unadapted", "one_scale", *(("rescaled",) if _unusual(facts) is None else ()))
+                             or (loader.site if loader else None) or reading.place(seen, "fit", "model")),
                        evidence=[f"`{name}`: from {facts.minimum:g} to {facts.maximum:g}{spread}", *evidence])
 
 
@@ -247,6 +250,15 @@ def _unusual(facts: TensorFacts) -> str | None:
     if largest >= 30 and (facts.std is None or facts.std >= 10 or abs(facts.mean or 0.0) >= 10):
         return f"not normalised (up to {largest:.4g})"
     return None
+
+
+def _shrunk(seen: Observation, facts: TensorFacts) -> str | None:
+    """Inputs that the model's own first layer scales to next to nothing, since they were scaled before."""
+    own = seen.model.rescaling if seen.model is not None else None
+    if own is None or facts.minimum is None or facts.maximum is None:
+        return None
+    width = abs(own[0]) * (facts.maximum - facts.minimum)
+    return f"scaled down once more inside the model, to a range of {width:.2g}" if 0 < width < _SHRUNK else None
 
 
 def _guess(seen: Observation) -> float | None:

@@ -15,14 +15,14 @@ from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.checks.tensor_facts import Site
+from harness.checks.tensor_facts import Site, TensorFacts
 
 CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_logits"}
 # One label in a random sample of fewer rows than this may be the luck of a rare class.
 _SURE_ROWS = 500
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
-_BINARY = ("bce", "bce_with_logits")
+_BINARY, _DISTANCES = ("bce", "bce_with_logits"), ("mse", "l1")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
 # What answers that are no better than chance do not reach: times the share of the rarer labels, and the area under the ROC curve.
@@ -101,6 +101,8 @@ class ConstantLabels(Check):
         tokens = self._one_token(seen) or self._one_kept(seen, calls)
         if tokens is not None:
             return tokens
+        if seen.task == "regression":
+            return self._one_number(seen, columns)
         loader = raised.train_loader(seen)
         if loader is None or not loader.label_counts:
             raise NotJudged("the labels of the training data were not seen")
@@ -158,6 +160,27 @@ class ConstantLabels(Check):
                               f"{value})`, and count what is left.",
                        site=_naming(seen, value) or reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or calls[0].site,
                        evidence=[f"targets of the first {len(wide)} loss calls: {value} and 0"])
+
+    @staticmethod
+    def _one_number(seen: Observation, columns: list[TensorFacts]) -> Finding | None:
+        """Targets of a regression in the batches that are one and the same number: whole numbers cut what lies between 0 and 1 to 0."""
+        calls = [call for call in seen.loss_calls if call.name in _DISTANCES and call.target is not None]
+        targets = [call.target for call in calls if call.target is not None]
+        values = {end for facts in (*columns, *targets) for end in (facts.minimum, facts.maximum)}
+        # An equation's residual is held against zeros on purpose: no layer gives it.
+        head = seen.model is not None and seen.model.final_units is not None
+        enough = bool(columns) and len(targets) >= _BATCHES and sum(math.prod(facts.shape) for facts in targets) >= _POSITIONS
+        if not enough or not head or reading.several_models(seen):
+            raise NotJudged("whether the targets of this regression are constant was not seen")
+        if len(values) != 1:
+            return None
+        return Finding(
+            message=f"All targets of the first {len(targets)} batches are {next(iter(values)) or 0:g}: there is nothing to learn but that "
+                    "number.",
+            remedy="Look at the line that makes the targets: an array of whole numbers (`np.zeros_like(counts)`, `astype(int)`) cuts every "
+                   "share to 0, a join or a column may have failed. `np.zeros(len(rows), dtype=\"float32\")` keeps fractions.",
+            site=sourcing.line(seen, "labels", "made", "converted") or reading.place(seen, "getitem.labels", "fit", "loss"),
+            evidence=reading.own_losses(seen))
 
     @staticmethod
     def _one_token(seen: Observation) -> Finding | None:

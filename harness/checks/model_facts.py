@@ -79,7 +79,8 @@ class ModelFacts(Facts):
     `output`: what the training forward gave (logits where it could be told); `training_mode`: at training steps,
     `evaluation_mode_training`: share of evaluation
     forwards that ran in training mode; `displacement`: how far the watched steps moved the weights: norm of the change / norm before, the
-    median over the weight matrices; `stochastic`: it has active dropout or batch normalisation.
+    median over the weight matrices; `rescaling`: scale and offset that its own layer brings inputs to;
+    `stochastic`: it has active dropout or batch normalisation.
     """
 
     kind: str = ""
@@ -99,6 +100,7 @@ class ModelFacts(Facts):
     has_batch_norm: bool = False
     tied: bool = False
     displacement: float | None = None
+    rescaling: tuple[float, float] | None = None
     training_mode: bool | None = None
     units: list[UnitFacts] = []
     site: Site | None = None

@@ -28,3 +28,26 @@ def test_passed_over(tmp_path: Path, name: str, made: str, wanted: str) -> None:
         assert wanted in finding.remedy
         assert finding.site is not None
         assert "SGD(" in finding.site.source
+
+
+TWICE = HEAD + """
+pictures = np.random.randint(0, 256, (640, 10)).astype("float32")
+y = (pictures[:, 0] > pictures[:, 1]).astype("int64")
+model = keras.Sequential([keras.Input((10,)), keras.layers.Rescaling(1.0 / 255), keras.layers.Dense(32, activation="relu"),
+                          keras.layers.Dense(2)])
+model.compile(optimizer=keras.optimizers.Adam(0.01), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(GIVEN, y, batch_size=16, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", ["tf_keras", "keras"])
+@pytest.mark.parametrize(("given", "fault"), [("pictures / 255", True), ("pictures", False)])
+def test_inputs_that_are_scaled_twice(tmp_path: Path, name: str, given: str, *, fault: bool) -> None:
+    pytest.importorskip(name)
+    seen = watch(tmp_path, TWICE.replace("NAME", name).replace("GIVEN", given), steps=60, probe_seconds=6)
+    assert (found(seen) == ["D108"]) is fault, (found(seen), seen.probes)
+    if fault:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "Scale once" in finding.remedy
+        assert finding.site is not None
+        assert "Rescaling" in finding.site.source

@@ -127,15 +127,15 @@ class KerasBackend(Backend[Step]):
         """What standardises the numeric inputs; None where they are near that already."""
         import tensorflow as tf
 
-        found = scales.of([numpy_of(part) for step in steps for part in inputs_of(step.data) if _numeric(part)], channels=-1)
+        # What the model itself scales all features by has to come out standardised.
+        middle, deviation, scaled = keras_model.inner_scale(self._model)
+        found = scales.of([scaled(part) for step in steps for part in inputs_of(step.data) if _numeric(part)], channels=-1)
         if not found:
             return None
-        # What the model itself scales all features by has to come out standardised.
-        middle, deviation = keras_model.one_scale(self._model) or (0.0, 1.0)
 
         def change(part: Any) -> Any:
             scale = found.get(tuple(part.shape[1:])) if _numeric(part) else None
-            return part if scale is None else tf.constant(middle + deviation * (numpy_of(part).astype(np.float32) - scale[0]) / scale[1])
+            return part if scale is None else tf.constant(middle + deviation * (scaled(part) - scale[0]) / scale[1])
 
         return change
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,6 +122,10 @@ class Models:
         if wanting is not None:
             session = self._watch.session
             session.site(wanting, site(written.built("Normalization", session.script, session.sites)))
+        own = rescaling(model)
+        if own is not None:
+            seen.rescaling = own[1:]
+            self._watch.session.noted("rescaled", self._watch.compiles.place_of(own[0]))
         trainable = {id(weight) for weight in model.trainable_variables}
         if not trainable:
             session = self._watch.session
@@ -280,6 +284,25 @@ def one_scale(model: Any) -> tuple[float, float] | None:
     if len(layers) != 1 or _unadapted(layers[0]) or layers[0].axis not in ((), [], None):
         return None
     return float(np.ravel(numpy_of(layers[0].mean))[0]), float(np.sqrt(np.ravel(numpy_of(layers[0].variance))[0])) or 1.0
+
+
+def rescaling(model: Any) -> tuple[Any, float, float] | None:
+    """The model's only `Rescaling` layer with its scale and offset, where these are numbers; None where there is none, or one that leaves
+    its inputs as they are."""
+    layers = [layer for layer in flat_layers(model) if type(layer).__name__ == "Rescaling"]
+    if len(layers) != 1 or not all(isinstance(value, int | float) for value in (layers[0].scale, layers[0].offset)):
+        return None
+    return (layers[0], float(layers[0].scale), float(layers[0].offset)) if layers[0].scale not in (0, 1) else None
+
+
+def inner_scale(model: Any) -> tuple[float, float, Callable[[Any], Any]]:
+    """The mean and deviation that the model takes its inputs to have; and what makes of a tensor the numbers to be looked at: what a
+    `Rescaling` layer gives of it, or else itself."""
+    own = rescaling(model)
+    if own is None:
+        return *(one_scale(model) or (0.0, 1.0)), lambda part: numpy_of(part).astype(np.float32)
+    _, scale, offset = own
+    return -offset / scale, 1 / scale, lambda part: numpy_of(part).astype(np.float32) * scale + offset
 
 
 def _unadapted(layer: Any) -> bool:
