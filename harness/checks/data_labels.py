@@ -172,7 +172,7 @@ class ConstantLabels(Check):
         enough = bool(columns) and len(targets) >= _BATCHES and sum(math.prod(facts.shape) for facts in targets) >= _POSITIONS
         if not enough or not head or reading.several_models(seen):
             raise NotJudged("whether the targets of this regression are constant was not seen")
-        if len(values) != 1:
+        if len(values) != 1 or None in values:
             return None
         return Finding(
             message=f"All targets of the first {len(targets)} batches are {next(iter(values)) or 0:g}: there is nothing to learn but that "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.checks.observation import Observation
@@ -13,11 +15,10 @@ def run(start: float, end: float, count: int) -> CurveFacts:
     return CurveFacts(learning_rate=1e-3, losses=[start] * count, start_loss=start, final_loss=end)
 
 
-def held(own: float = 1.09, without: float = 0.4, count: int = 240, start: float = 1.1, kind: str = "decay", **more: object) -> Observation:
+def held(own: float = 1.09, without: float = 0.4, count: int = 240, start: float = 1.1, kind: Any = "decay") -> Observation:
     seen = healthy()
     seen.steps = steps([start] * 60)
-    restraint = RestraintFacts(kind=kind, amount=0.05, own=run(start, own, count), without=run(start, without, 60), site=SITE,  # type: ignore[arg-type]
-                               **more)  # type: ignore[arg-type]
+    restraint = RestraintFacts(kind=kind, amount=0.05, own=run(start, own, count), without=run(start, without, 60), site=SITE)
     seen.probes = ProbeFacts(restraints=[restraint])
     return seen
 

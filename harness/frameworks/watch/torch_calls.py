@@ -34,6 +34,7 @@ class RootCall:
     labels: list[Any] | None = field(default=None)
 
 _NESTED = 5
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 
 
 class Calls:
@@ -60,7 +61,7 @@ class Calls:
         self._watch.session.patches.replace(module, "__init__", self._wrap_init)
         self._watch.session.patches.replace(module, "train", self._wrap_train)
         functional = self._watch.torch.nn.functional
-        for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
+        for name in DROPOUTS:
             self._watch.session.patches.replace(functional, name, self._wrap_dropout)
 
     def _wrap_init(self, original: Any) -> Any:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from harness.frameworks.watch import torch_replay
 from harness.frameworks.watch.restraints import COUPLED, DECAYED, DROPPED, PENALISED, Restraint
 from harness.frameworks.watch.sites import Place, Sites, site
+from harness.frameworks.watch.torch_calls import DROPOUTS
 
 if TYPE_CHECKING:
     from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.torch_backend import Step, TorchBackend
     from harness.frameworks.watch.torch_replay import Replay
 
-DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 _SAME = 1e-4
 _STEPS = 3
 
