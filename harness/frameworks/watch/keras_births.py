@@ -10,7 +10,8 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import BadBirth
-from harness.frameworks.watch import keras_gradients, tensors
+from harness.frameworks.watch import keras_gradients, keras_operations, tensors
+from harness.frameworks.watch.keras_operations import Operation, listening
 from harness.frameworks.watch.keras_state import Frozen
 from harness.frameworks.watch.keras_trace import numpy_of, patched, recording
 from harness.frameworks.watch.sites import site
@@ -50,7 +51,7 @@ class Births:
             self.passed(model, data)
             return
         step = self._step
-        found = self._in_input(columns, step) or self._in_layers(model, data, step)
+        found = self._in_input(columns, step) or self._in_step(model, data, step)
         if found is None:
             own = self._watch.seen.sites.get("loss.function") if calls and calls[-1].name == "other" else None
             found = BadBirth(step=step, what="loss", name=calls[-1].name if calls else "loss",
@@ -83,9 +84,10 @@ class Births:
                 return BadBirth(step=step, what="input", name=name, rows=rows, site=where or self._watch.seen.sites.get("fit"))
         return None
 
-    def _in_layers(self, model: Any, data: Any, step: int) -> BadBirth | None:
-        """The step again, eagerly and with the weights that it had: the first layer that makes something not finite of what is."""
-        watch = self._watch
+    def _in_step(self, model: Any, data: Any, step: int) -> BadBirth | None:
+        """The step again, eagerly and with the weights that it had: the first layer that makes something not finite of what is, or the
+        operation in a line of the script's own."""
+        watch, heard = self._watch, list[Operation]()
         start = watch.steps.start
         if watch.steps.original is None or start is None:
             return None
@@ -102,18 +104,20 @@ class Births:
                     step=step, what="weight", name=str(bad.name), site=watch.seen.sites.get("fit"))
             # A loss may refuse on this device what it made a NaN of in a compiled step.
             with contextlib.suppress(Exception):
-                self._again(data, found)
+                self._again(data, found, heard)
+            own = None if found else keras_operations.found_in(heard, step)
         if not found:
-            return None
+            return own if own is not None and own.site is not None and own.site != watch.seen.sites.get("fit") else None
         layer, output = found[0]
         rows = tensors.bad_rows(numpy_of(output))
         place = watch.compiles.place_of(layer)
         return BadBirth(step=step, what="activation", name=f"{layer.name} ({type(layer).__name__})", rows=rows,
                         site=site(place) or watch.seen.sites.get("model"))
 
-    def _again(self, data: Any, found: list[tuple[Any, Any]]) -> None:
+    def _again(self, data: Any, found: list[tuple[Any, Any]], heard: list[Operation]) -> None:
         watch = self._watch
-        with patched(watch.keras.layers.Layer, "__call__", lambda original: _looking(original, found)), \
+        with listening(heard, watch.session.sites.place), \
+                patched(watch.keras.layers.Layer, "__call__", lambda original: _looking(original, found)), \
                 recording(watch.keras, stop=True):
             watch.steps.original(data)
 

@@ -18,6 +18,7 @@ from harness.frameworks.watch.keras_fruitless import Fruitless
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models, name_of
+from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
@@ -58,7 +59,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
-        self.draws, self.splits, self.shared = Draws(session), Splits(), SharedRows()
+        self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -69,6 +70,7 @@ class KerasWatcher:
             self.data.attach()
             self.draws.attach()
             self.buffers.attach()
+            self.operations.attach()
             keras_straight.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
@@ -255,7 +257,7 @@ class KerasWatcher:
             return  # many a PyTorch script has Keras imported somewhere
         session = self.session
         for name, part in (("the exception", self._complete_exception), ("gradients", self.fruitless.finish),
-                           ("steps", self.steps.finish), ("data", self.data.finish),
+                           ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
