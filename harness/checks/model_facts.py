@@ -106,6 +106,16 @@ class ModelFacts(Facts):
     site: Site | None = None
 
 
+class CompoundFacts(Facts):
+    """A schedule that multiplies the rate of now by a falling factor, so that the factors pile up: the `first` rate, the `rates` that come
+    out turn by turn (epochs in Keras, steps of the schedule in PyTorch), and the `factors` themselves."""
+
+    first: float
+    rates: list[float]
+    factors: list[float]
+    site: Site | None = None
+
+
 class OptimizerFacts(Facts):
     """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds that are
     the model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a schedule
@@ -113,7 +123,7 @@ class OptimizerFacts(Facts):
     time, as a part of the one that it rises to; `training_steps`: how many a Trainer is going to take. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
-    over without an error, by their names.
+    over without an error, by their names. `compounded`: of its schedule.
     """
 
     kind: str = ""
@@ -136,4 +146,5 @@ class OptimizerFacts(Facts):
     climb_peak: float | None = None
     clipping: float | None = None
     ignored: dict[str, float] = {}
+    compounded: CompoundFacts | None = None
     site: Site | None = None

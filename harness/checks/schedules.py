@@ -15,6 +15,7 @@ _ENDLESS_CLIMB, _SELDOM = 50, 10
 _AT_ZERO, _AT_NOTHING, _STAYS = 30, 10, 5  # steps at a rate next to nothing, at exactly 0, at a Trainer's 0
 _FOLLOWED = 2000  # steps of a schedule that are looked at in advance
 _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has used up is kept
+_TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -22,8 +23,27 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    looks = (_still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
+    looks = (_compounded, _still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
     return next((found for look in looks if (found := look(seen)) is not None), None)
+
+
+def _compounded(seen: Observation) -> Finding | None:
+    """A function that lowers the rate of now as if it were the first, until next to nothing is left of it before the end."""
+    found = seen.optimizer.compounded if seen.optimizer is not None else None
+    if found is None or len(found.rates) < _TURNS:
+        return None
+    late, last = 2 * len(found.rates) // 3, len(found.rates) - 1
+    if found.rates[late] > _LOST * found.first or found.rates[last] > _LOST * found.first * found.factors[last]:
+        return None
+    return Finding(
+        message=f"A schedule multiplies the learning rate of now by a factor that is meant for the first one, {found.first:g}: after "
+                f"{late + 1} turns it is {found.rates[late]:.1g}, where {found.first:g} times that factor is "
+                f"{found.first * found.factors[late]:.1g}.",
+        remedy="Multiply the rate that training began with, `first_rate * decay ** epoch` (PyTorch: `LambdaLR`), or the rate of now by the "
+               "same factor each time, `rate * decay`.",
+        site=found.site or reading.place(seen, "schedule_made", "schedule", "fit", "optimizer"),
+        evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in found.rates[:8])}",
+                  f"Factors: {', '.join(f'{factor:.3g}' for factor in found.factors[:8])}", *reading.own_losses(seen)])
 
 
 def _still_warming(seen: Observation) -> Finding | None:

@@ -46,3 +46,28 @@ def test_a_schedule_that_cannot_tell_its_options(tmp_path: Path, name: str, leng
         assert "longer than the whole training" in finding.message
         assert finding.site is not None
         assert "Rising(" in finding.site.source
+
+
+TURNED = """
+model.compile(keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+def turned(epoch, rate):
+    print("a turn")
+    return RATE
+model.fit(x, y, batch_size=32, epochs=20, verbose=0, callbacks=[keras.callbacks.LearningRateScheduler(turned)])
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("rate", "codes"), [("rate * 0.8 ** epoch", ["S402"]), ("0.01 * 0.8 ** epoch", []), ("rate * 0.9", []),
+                                             ("rate if epoch < 10 else rate * 0.5", []), ("rate / (1 + 0.0005 * epoch)", [])])
+def test_factors_of_the_first_rate_that_pile_up(
+        tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, rate: str, codes: list[str]) -> None:
+    text = (HEAD + MODEL + TURNED).replace("NAME", name).replace("RATE", rate)
+    seen = watch(tmp_path, text, steps=60, probe_seconds=4)
+    assert found(seen) == codes, (seen.optimizer, [step.loss for step in seen.steps])
+    assert capfd.readouterr().out.count("a turn") <= 20, "what is followed in advance is not heard"
+    if codes:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "meant for the first one" in finding.message
+        assert finding.site is not None
+        assert finding.site.source == "return rate * 0.8 ** epoch"

@@ -279,3 +279,16 @@ def test_one_answer_for_all_others_tells_nothing_of_their_labels(tmp_path: Path)
     assert seen.evaluation.relation is not None
     assert seen.evaluation.relation.answered == 1.0
     assert pairing.unrelated(seen) is None
+
+
+@pytest.mark.parametrize(("kind", "factor", "codes"), [
+    ("MultiplicativeLR", "0.9 ** turn", ["S402"]), ("MultiplicativeLR", "0.95", []), ("LambdaLR", "0.9 ** turn", []),
+    ("MultiplicativeLR", "0.999 ** turn", [])])
+def test_factors_that_pile_up(tmp_path: Path, kind: str, factor: str, codes: list[str]) -> None:
+    made = WARM.replace("LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 500))", f"{kind}(optimizer, lambda turn: {factor})")
+    seen = watch(tmp_path, made.replace("INSIDE", "pass").replace("OUTSIDE", "schedule.step()"), seconds=60)
+    assert found(seen) == codes, (seen.optimizer, found(seen))
+    if codes:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert finding.site is not None
+        assert "MultiplicativeLR" in finding.site.source

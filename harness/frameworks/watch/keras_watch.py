@@ -7,10 +7,10 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import keras_overwritten, keras_straight, monitors, parsed, written
+from harness.frameworks.watch import compounding, keras_overwritten, keras_straight, monitors, parsed, written
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
-from harness.frameworks.watch.keras_compile import Compiles, planned
+from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_draws import Draws
 from harness.frameworks.watch.keras_evaluation import Evaluations
@@ -48,6 +48,7 @@ class KerasWatcher:
         self.modelled = False  # a model has run outside of `fit`
         self.first_loop: Any = None
         self.planned: tuple[int, float | None] | None = None
+        self._scheduled: tuple[Any, float, int] | None = None
         self.terms, self._weighing = Terms(self), Weighing(session)
         self.patience, self.relations = Patience(session), Relations()
         session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
@@ -135,7 +136,10 @@ class KerasWatcher:
         optimizer, batches = getattr(model, "optimizer", None), given.get("steps_per_epoch")
         loader = self.data.current
         batches = batches or (loader.facts.batches if loader is not None else None)
-        steps = int(given.get("epochs", 1)) * (batches or 0)
+        epochs = int(given.get("epochs", 1))
+        steps = epochs * (batches or 0)
+        rate = current_rate_of(getattr(optimizer, "inner_optimizer", optimizer)) if optimizer is not None else None
+        self._scheduled = self._scheduled or (given.get("callbacks"), rate or 0.0, epochs)
         if optimizer is not None and not int(optimizer.iterations):
             self.planned = steps, planned(getattr(optimizer, "inner_optimizer", optimizer), steps)
 
@@ -262,7 +266,8 @@ class KerasWatcher:
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
-                           ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error))):
+                           ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),
+                           ("a schedule", lambda: compounding.of_keras(session, *self._scheduled) if self._scheduled else None)):
             session.safely(f"finishing {name}", part)
 
 

@@ -8,7 +8,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import monitors, written
+from harness.frameworks.watch import compounding, monitors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class Schedules:
         facts = self._watch.seen.optimizer
         rates = [step.learning_rate for step in self._watch.seen.steps]
         main = self._watch.steps.main
+        if schedule is not None and main is not None and schedule.optimizer is main.optimizer and self._stepped:
+            self._watch.session.safely("a schedule's factors", compounding.of_torch, self._watch.session, schedule)
         if schedule is None or facts is None or main is None or not rates or schedule.optimizer is not main.optimizer:
             return
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
