@@ -208,9 +208,10 @@ class AttentionMask(Check):
         if seen.generated is not None:
             return self._generating(seen.generated)
         asked = seen.asked
-        if asked is None or _MASK_NOT_NEEDED.search(asked.kind) or seen.task == "language" or not reading.script_learns(seen):
+        if asked is None or _MASK_NOT_NEEDED.search(asked.kind) or seen.task == "language":
             return None
-        return self._asked(asked)
+        fitted = seen.probes.overfit
+        return self._asked(asked) if reading.script_learns(seen) or (fitted is not None and reading.learned(fitted)) else None
 
     @staticmethod
     def _inverted(found: UnmaskedFacts) -> Finding:

@@ -230,6 +230,7 @@ class Steps:
         watch.session.safely("a scale", watch.splits.trained, model, list(columns.values())[:1])
         watch.session.safely("rows that are trained on", watch.shared.trained, model, list(columns.values())[:1])
         watch.session.safely("encoded rows", watch.session.encoders.trained, list(columns.values())[:1])
+        watch.session.safely("padding", watch.asked.trained, model, columns)
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)
         self._differences(seen, traced, number)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.watch import compounding, keras_overwritten, keras_straight, monitors, parsed, written
+from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned
@@ -61,6 +62,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
+        self.asked = Asked(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -82,6 +84,7 @@ class KerasWatcher:
         Loop(self, keras).attach()
         self.buffers.hook(keras)
         self.fruitless.hook(keras)
+        self.asked.attach(keras)
         Metrics(self, keras, parts[0]).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))

@@ -1,0 +1,79 @@
+"""Padded token ids that a Keras model is asked about without their mask, after it has been trained with masks."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.model_facts import UnmaskedFacts
+from harness.frameworks.watch.keras_tape import recorded
+from harness.frameworks.watch.keras_trace import numpy_of
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_IDS, _MASK = "input_ids", "attention_mask"
+_BATCHES = 200  # trained batches that are looked at for what fills them
+
+
+class Asked:
+    """Told of the batches of `fit`; wraps calls and `predict` of the models that were trained on them."""
+
+    def __init__(self, watch: KerasWatcher) -> None:
+        self._watch = watch
+        self._fillers: set[int] = set()
+        self._trained: Any = None
+        self._batches = 0
+
+    def attach(self, keras: Any) -> None:
+        """Hook the models of one Keras."""
+        for name in ("__call__", "predict"):
+            self._watch.session.patches.replace(keras.Model, name, self._wrap)
+
+    def trained(self, model: Any, columns: dict[str, Any]) -> None:
+        """A model was trained on a batch: the ids that its mask leaves out are padding."""
+        self._trained = model
+        self._batches += 1
+        ids, mask = columns.get(_IDS), columns.get(_MASK)
+        if self._batches <= _BATCHES and ids is not None and mask is not None and np.shape(ids) == np.shape(mask):
+            self._fillers.update(np.unique(np.asarray(ids)[np.asarray(mask) == 0]).tolist())
+
+    def _wrap(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def asking(model: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._fillers and model is self._trained and self._looking:
+                self._watch.session.safely("a mask", self._asks, model, args, kwargs)
+            return original(model, *args, **kwargs)
+
+        return asking
+
+    @property
+    def _looking(self) -> bool:
+        import tensorflow as tf
+
+        return self._watch.session.active and not self._watch.fitting and tf.executing_eagerly() and not recorded()
+
+    def _asks(self, model: Any, args: Any, kwargs: Any) -> None:
+        first = args[0] if args else kwargs.get("x", kwargs.get("inputs", kwargs.get(_IDS)))
+        given = {**kwargs, **(first if hasattr(first, "keys") else {_IDS: first})}
+        if given.get(_MASK) is not None or (len(args) > 1 and args[1] is not None) or _IDS not in given or not hasattr(model, "config"):
+            return
+        share = self._filled(np.asarray(numpy_of(given[_IDS])))
+        if share is None:
+            return
+        seen = self._watch.seen
+        if seen.asked is None:
+            seen.asked = UnmaskedFacts(kind=type(model).__name__, site=self._watch.session.sites.here())
+        seen.asked.batches += 1
+        seen.asked.padded += 1
+        seen.asked.share = max(seen.asked.share, share)
+
+    def _filled(self, ids: Any) -> float | None:
+        """The share of what was padding in training, where rows end in it and it stands nowhere else."""
+        if len(self._fillers) != 1 or ids.ndim != 2 or ids.dtype.kind not in "iu":
+            return None
+        padded = ids == next(iter(self._fillers))
+        at_the_end = np.cumprod(padded[:, ::-1], axis=1)[:, ::-1].astype(bool)
+        return float(padded.mean()) if padded.any() and bool((padded == at_the_end).all()) else None
