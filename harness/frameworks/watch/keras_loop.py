@@ -307,7 +307,9 @@ class Loop:
         self._sources.add(frozenset(map(id, weights)))
         if self._runs_bare:
             self._bare.asked(tape.watched_variables(), weights)
-        self._idle.went_back(weights, gradients, [model for model, *_ in self._taken.forwards])
+        models = [model for model, *_ in self._taken.forwards]
+        self._idle.went_back(weights, gradients, models)
+        session.safely("weights that were read", watch.unbuilt.went_back, weights, models)
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
             if watch.seen.model is None:
                 watch.use(self._keras.__name__)

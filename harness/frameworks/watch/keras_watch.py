@@ -24,6 +24,7 @@ from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
+from harness.frameworks.watch.keras_unbuilt import Unbuilt
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
@@ -62,7 +63,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.asked = Asked(self)
+        self.asked, self.unbuilt = Asked(self), Unbuilt(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -85,6 +86,7 @@ class KerasWatcher:
         self.buffers.hook(keras)
         self.fruitless.hook(keras)
         self.asked.attach(keras)
+        self.unbuilt.attach(keras)
         Metrics(self, keras, parts[0]).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
