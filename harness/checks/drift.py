@@ -94,7 +94,20 @@ class RenamedArgument(Check):
                                   "`tf_keras.optimizers`.", site=hit[0].site, evidence=[raised.quote(hit[0])])
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was called yet")
-        return self._passed_over(seen)
+        return self._unread(seen) or self._passed_over(seen)
+
+    @staticmethod
+    def _unread(seen: Observation) -> Finding | None:
+        """A rate that is set as an attribute of an optimizer, which then has one more attribute and steps as before."""
+        found = seen.unread
+        rates = reading.finite(step.learning_rate for step in seen.steps)
+        if found is None or not rates or any(abs(rate - found.value) <= 1e-3 * abs(found.value) for rate in rates):
+            return None
+        keras = seen.framework in reading.KERAS
+        new = "optimizer.learning_rate = ..." if keras else 'for group in optimizer.param_groups: group["lr"] = ...'
+        return Finding(message=f"`{found.kind}` does not read `{found.name}`: the line makes a new attribute of it, and the learning rate "
+                               f"stays at {found.rate:.4g} where {found.value:.4g} was meant.",
+                       remedy=f"Write `{new}`, or leave it to a schedule.", site=found.site, evidence=reading.own_losses(seen))
 
     @staticmethod
     def _passed_over(seen: Observation) -> Finding | None:

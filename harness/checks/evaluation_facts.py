@@ -73,6 +73,21 @@ class EncodedFacts(Facts):
     trained_site: Site | None = None
 
 
+class ChosenFacts(Facts):
+    """`chosen` of `columns` columns were chosen by the labels of `rows` rows, `judging` of which then judge a model that was trained on
+    others of them. What a plain model says of rows that it was not fitted on, accuracy or R²: with the columns chosen `before`, and chosen
+    anew `within` the rows that it is fitted on (None where making the choice anew would take too long). `site`: the choice."""
+
+    kind: str
+    rows: int
+    judging: int
+    columns: int
+    chosen: int
+    before: float | None = None
+    within: float | None = None
+    site: Site | None = None
+
+
 class DecisionFacts(Facts):
     """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
     of `values` outputs was compared with each of as many references; or `equal`, where they were asked to be equal to whole numbers.
@@ -206,5 +221,6 @@ class EvaluationFacts(Facts):
     scale: ScaleFacts | None = None
     shared: SharedFacts | None = None
     encoded: EncodedFacts | None = None
+    chosen: ChosenFacts | None = None
     folds: FoldFacts | None = None
     site: Site | None = None

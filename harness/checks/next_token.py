@@ -64,7 +64,8 @@ class NextToken(Check):
                        "learnt about what comes next.")
             remedy = ("Leave `decoder_input_ids` out: the model makes them from `labels`, moved on by one behind a token that starts "
                       "(`config.decoder_start_token_id`).")
-            return self._finding(seen, shift, message, remedy, given=reading.place(seen, "collator.decoder", "getitem.decoder"))
+            return self._finding(seen, shift, message, remedy, given=reading.place(
+                seen, "collator.decoder", "getitem.decoder", "decoder.keyed"))
         if shift.offset == 0 and shift.causal:
             message = ("Each position is asked for the very token that it is given: copying it is enough, and nothing is learnt about what "
                        "comes next.")

@@ -40,6 +40,7 @@ from harness.checks.training_facts import (
     StepFacts,
     SwappedFacts,
     UnaskedFacts,
+    UnreadFacts,
     UnzeroedFacts,
 )
 
@@ -65,7 +66,7 @@ class Observation(Facts):
     `functional`: how often `torch.func` has taken gradients.
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
-    `unasked`: variables that were made too late to be among those that a tape is asked about.
+    `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads.
     `baked`: a number that a graph goes on with, though the script has changed it.
     `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
@@ -135,6 +136,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     unasked: UnaskedFacts | None = None
+    unread: UnreadFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None
     thawed: LaterFacts | None = None

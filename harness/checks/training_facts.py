@@ -76,6 +76,16 @@ class UnaskedFacts(Facts):
     site: Site | None = None
 
 
+class UnreadFacts(Facts):
+    """A learning rate that was written to an attribute which the optimizer does not read: its `rate` stayed what it was."""
+
+    kind: str
+    name: str
+    value: float
+    rate: float
+    site: Site | None = None
+
+
 class FurtherFacts(Facts):
     """A training of the script's that follows the watched one and is another. It begins behind the statement at `line` (1-based) or, where
     `turn` is not 0, with that turn (1-based) of the loop there; `site`: the line of its first step."""

@@ -61,12 +61,13 @@ class Encoders:
             made = original(encoder, *args, **kwargs)
             if session.active:
                 session.safely("encoded rows", self._encoded, encoder, made, of)
+                session.safely("chosen rows", session.choosers.encoded, args[0] if args else kwargs.get("X"), made)
             return made
 
         return encode
 
     def _encoded(self, encoder: Any, made: Any, of: Any) -> None:
-        rows = _rows(made)
+        rows = rows_of(made)
         if len(rows) < _LEAST or len(self._states) > _MOST_ROWS:
             return
         state = of(encoder)
@@ -90,7 +91,7 @@ class Encoders:
         for value in given:
             array = tensors.array(value)
             if array is not None and array.ndim == 2 and 0 < array.size <= _LARGEST:
-                known = [self._states.get(row, set()) for row in _rows(array)]
+                known = [self._states.get(row, set()) for row in rows_of(array)]
                 counter.update(next(iter(states)) for states in known if len(states) == 1)
 
     def facts(self) -> EncodedFacts | None:
@@ -105,7 +106,7 @@ class Encoders:
         return EncodedFacts(kind=self._kinds[own][0], trained=trained, rows=rows, site=self._places[other], trained_site=self._places[own])
 
 
-def _rows(values: Any) -> list[bytes]:
+def rows_of(values: Any) -> list[bytes]:
     """A key for each row: of numbers as float32, of token ids without the padding."""
     if isinstance(values, list) and all(isinstance(row, list | tuple) for row in values):
         return [_ids(np.asarray(row, dtype=np.int64)) for row in values]

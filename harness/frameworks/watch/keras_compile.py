@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import unread
 from harness.frameworks.watch.sites import Place, keywords, site
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Compiles:
         owner = next(cls for cls in self._keras.Model.__mro__ if "compile" in vars(cls))
         patches.replace(owner, "compile", self._wrap_compile)
         optimizer = self._keras.optimizers.Optimizer
+        unread.attach(self._watch.session, optimizer, "keras.", current_rate_of)
         inner = next(cls for cls in optimizer.__mro__ if "__init__" in vars(cls))
         patches.replace(self._keras.layers.Layer, "__init__", self._wrap_init)
         patches.replace(self._keras.losses.Loss, "__init__", self._wrap_init)

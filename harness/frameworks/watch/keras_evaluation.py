@@ -118,7 +118,7 @@ class Evaluations:
         given = list(columns_of(data).values())[:1]
         self._watch.splits.held(model, given)
         self._watch.shared.held(model, given)
-        self._watch.session.encoders.held(given)
+        self._watch.session.rows_held(given)
 
     def _scored(self, outputs: Any) -> None:
         """Count the raw outputs of a binary loss that applies the sigmoid itself."""
@@ -157,7 +157,7 @@ class Evaluations:
             given = [args[0] if args else kwargs.get("x")]
             session.safely("a scale", self._watch.splits.held, model, given)
             session.safely("rows of an evaluation", self._watch.shared.held, model, given)
-            session.safely("encoded rows", session.encoders.held, given)
+            session.rows_held(given)
             self._seen.forwards += 1
             made = original(model, *args, **kwargs)
             session.answered.trains()

@@ -229,7 +229,7 @@ class Steps:
         columns, labels = watch.data.came(seen["data"])
         watch.session.safely("a scale", watch.splits.trained, model, list(columns.values())[:1])
         watch.session.safely("rows that are trained on", watch.shared.trained, model, list(columns.values())[:1])
-        watch.session.safely("encoded rows", watch.session.encoders.trained, list(columns.values())[:1])
+        watch.session.rows_trained(list(columns.values())[:1])
         watch.session.safely("padding", watch.asked.trained, model, columns)
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -28,6 +28,7 @@ from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import exceptions, imports, sources, written
 from harness.frameworks.watch.answered import Answered
+from harness.frameworks.watch.choosers import Choosers
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.encoders import Encoders
@@ -140,7 +141,7 @@ class WatchSession:
         self._maps = Maps(self)
         self._columns = Columns(self)
         self._configs = Configs(self)
-        self.encoders, self.folds = Encoders(self), Folds(self)
+        self.encoders, self.folds, self.choosers = Encoders(self), Folds(self), Choosers(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -169,6 +170,7 @@ class WatchSession:
         self._columns.attach()
         self._configs.attach()
         self.encoders.attach()
+        self.choosers.attach()
         self.folds.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
@@ -237,6 +239,9 @@ class WatchSession:
         left_out = self.safely("labels that are left out", written.negative, -100, self.script)
         if left_out is not None:
             self.site("left_out", site(left_out))
+        decoder = self.safely("what a decoder is given", written.keyed, "decoder_input_ids", self.script)
+        if decoder is not None:
+            self.site("decoder.keyed", site(decoder))
         for made in ("to_categorical", "one_hot"):
             one_hot = self.safely("where one-hot rows are made", written.built, made, self.script, self.sites)
             if one_hot is not None:
@@ -307,6 +312,16 @@ class WatchSession:
         """Remember a place that is known already, if it is."""
         if (known := site(place)) is not None:
             self.site(name, known)
+
+    def rows_trained(self, given: Sequence[Any]) -> None:
+        """A training step runs a model on these arrays: by what were their rows encoded, and their columns chosen?"""
+        for part in (self.encoders, self.choosers):
+            self.safely("rows that are trained on", part.trained, given)
+
+    def rows_held(self, given: Sequence[Any]) -> None:
+        """An evaluation does."""
+        for part in (self.encoders, self.choosers):
+            self.safely("rows of an evaluation", part.held, given)
 
     def training_begins(self) -> None:
         """The clock of the budget starts with the first training step."""

@@ -111,7 +111,7 @@ class Evaluations:
             given = trees.leaves([call.args, call.kwargs], tensors.is_tensor)
             watch.session.safely("a scale", watch.splits.held, call.module, given)
             watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given)
-            watch.session.safely("encoded rows", watch.session.encoders.held, given)
+            watch.session.rows_held(given)
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site

@@ -8,7 +8,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import compounding, monitors, written
+from harness.frameworks.watch import compounding, monitors, unread, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ def _lengths(schedule: Any) -> list[int]:
     return [value for value in given if type(value) is int and value > 1]
 
 
+def _rate_of(optimizer: Any) -> float | None:
+    groups = vars(optimizer).get("param_groups")  # not there yet while it is made
+    return float(groups[0]["lr"]) if groups and "lr" in groups[0] else None
+
+
 class Schedules:
     """Hooks `LRScheduler`."""
 
@@ -34,6 +39,7 @@ class Schedules:
         self._stepped = 0
 
     def attach(self) -> None:
+        unread.attach(self._watch.session, self._watch.torch.optim.Optimizer, "torch.optim", _rate_of)
         schedule = self._watch.torch.optim.lr_scheduler.LRScheduler
         self._watch.session.patches.replace(schedule, "__init__", self._wrap_init)
         self._watch.session.patches.replace(schedule, "step", self._wrap_step)

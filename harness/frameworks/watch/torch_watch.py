@@ -166,7 +166,7 @@ class TorchWatcher:
         for call in calls:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
-            self.session.safely("encoded rows", self.session.encoders.trained, given)
+            self.session.rows_trained(given)
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("a fold", self._folded, call.module)
             if self.steps.steps < _SCALED:
@@ -257,6 +257,7 @@ class TorchWatcher:
         self.seen.evaluation.relation = self.relations.facts()
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
+        self.seen.evaluation.chosen = self.session.choosers.facts()
 
     @property
     def leads_on(self) -> bool:

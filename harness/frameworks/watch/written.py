@@ -190,6 +190,13 @@ def negative(number: int, script: Path) -> Place | None:
     return (str(script), min(lines), "<module>") if lines else None
 
 
+def keyed(name: str, script: Path) -> Place | None:
+    """The only line of a script that gives something this name, as a key or an argument; None where several do."""
+    lines = {line for node in ast.walk(parsed.tree(str(script))) if not isinstance(node, ast.Name)
+             for line, given in _given(node) if given == name}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
 def rebound(place: Place | None) -> Place | None:
     """Where a script gives another value to that whose `parameters()` an optimizer is made of, if it does so once after that."""
     tree = parsed.tree(place[0]) if place is not None else None

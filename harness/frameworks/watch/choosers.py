@@ -1,0 +1,160 @@
+"""Objects of scikit-learn that choose columns by their labels: on which rows they did, and which of these judge a model afterwards."""
+
+from __future__ import annotations
+
+import functools
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.evaluation_facts import ChosenFacts
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.encoders import rows_of
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_KINDS = ("SelectKBest", "SelectPercentile", "SelectFpr", "SelectFdr", "SelectFwe", "GenericUnivariateSelect", "RFE", "RFECV",
+          "SelectFromModel", "SequentialFeatureSelector")
+_LARGEST, _MOST_ROWS, _LEAST, _FOLDS = 1 << 24, 20_000, 10, 5
+_SECONDS = 1.0  # that the choice itself may take, so that it can be made again for each fold
+
+
+@dataclass
+class _Choice:
+    """What one `fit` was given, and the keys of its rows as they are after it; `others`: rows that it was applied to besides."""
+
+    chooser: Any
+    given: Any
+    labels: Any
+    seconds: float
+    place: Place | None
+    rows: set[bytes]
+    others: set[bytes] = field(default_factory=set)
+
+
+class Choosers:
+    """Told of the rows that a model is trained and evaluated on, and of rows that are encoded on the way there."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._choices: dict[int, _Choice] = {}
+        self._origins: dict[bytes, bytes] = {}  # of a row that was encoded further: the one that a choice made
+        self._trained: set[bytes] = set()
+        self._held: set[bytes] = set()
+        self._times = 0
+
+    def attach(self) -> None:
+        """Hook the choosers of scikit-learn."""
+        self._session.when_imported("sklearn.feature_selection", self._hook)
+
+    def _hook(self, module: Any) -> None:
+        for name in _KINDS:
+            if hasattr(module, name):
+                self._session.patches.replace(getattr(module, name), "fit", self._wrap_fit)
+                self._session.patches.replace(getattr(module, name), "transform", self._wrap_transform)
+
+    def _wrap_fit(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def fit(chooser: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: N803
+            begun = time.perf_counter()
+            made = original(chooser, X, y, *args, **kwargs)
+            if session.active:
+                session.safely("a choice of columns", self._chosen, chooser, X, y, time.perf_counter() - begun)
+            return made
+
+        return fit
+
+    def _chosen(self, chooser: Any, given: Any, labels: Any, seconds: float) -> None:
+        table, wanted = np.asarray(given), np.ravel(np.asarray(labels))
+        if table.ndim != 2 or table.size > _LARGEST or table.dtype.kind not in "iuf" or len(wanted) != len(table):
+            return
+        place = self._session.sites.place()
+        with self._session.paused(), warnings.catch_warnings(action="ignore"):
+            rows = set(rows_of(chooser.transform(given)))
+        self._choices[id(chooser)] = _Choice(chooser, table, wanted, seconds, place, rows)
+
+    def _wrap_transform(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def transform(chooser: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(chooser, *args, **kwargs)
+            if session.active and id(chooser) in self._choices:
+                session.safely("a choice of columns", self._applied, self._choices[id(chooser)], made)
+            return made
+
+        return transform
+
+    def _applied(self, choice: _Choice, made: Any) -> None:
+        if len(choice.others) < _MOST_ROWS:
+            choice.others |= set(rows_of(made)) - choice.rows
+
+    def encoded(self, given: Any, made: Any) -> None:
+        """Rows were encoded: what became of those that were chosen."""
+        if not self._choices or len(self._origins) > _MOST_ROWS:
+            return
+        chosen = set().union(*(choice.rows for choice in self._choices.values()))
+        for before, after in zip(rows_of(given), rows_of(made), strict=False):
+            if before in chosen:
+                self._origins[after] = before
+
+    def trained(self, given: Sequence[Any]) -> None:
+        """A training step runs a model on these."""
+        known = self._known(given)
+        self._trained |= known
+        self._times += len(known)
+
+    def held(self, given: Sequence[Any]) -> None:
+        """An evaluation does."""
+        if self._trained:
+            self._held |= self._known(given) - self._trained
+
+    def _known(self, given: Sequence[Any]) -> set[bytes]:
+        if not self._choices:
+            return set()
+        arrays = (array for value in given if (array := tensors.array(value)) is not None and array.ndim == 2)
+        return {self._origins.get(row, row) for array in arrays for row in rows_of(array)}
+
+    def facts(self) -> ChosenFacts | None:
+        """Of the choice whose rows judge; None where there is none, or where not all rows of the training have come twice: one that has not
+        come yet may be asked about as well."""
+        if self._times < 2 * len(self._trained):
+            return None
+        for choice in self._choices.values():
+            judging = self._held & choice.rows
+            if len(judging) < _LEAST or len(choice.others) >= _LEAST or not self._trained & choice.rows:
+                continue
+            found = ChosenFacts(
+                kind=type(choice.chooser).__name__, rows=len(choice.rows), judging=len(judging), columns=choice.given.shape[1],
+                chosen=int(choice.chooser.get_support().sum()), site=site(choice.place))
+            if choice.seconds <= _SECONDS:
+                with self._session.paused(), warnings.catch_warnings(action="ignore"):
+                    found.before, found.within = _compared(choice)
+            return found
+        return None
+
+
+def _compared(choice: _Choice) -> tuple[float, float]:
+    """What a plain model says of rows that it was not fitted on: with the columns of this choice, and with a choice made anew on the rows
+    that it is fitted on. Accuracy of classes, R² of numbers."""
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    continuous = choice.labels.dtype.kind == "f" and bool((choice.labels != np.floor(choice.labels)).any())
+    model = Ridge() if continuous else LogisticRegression(max_iter=300)
+    before = make_pipeline(StandardScaler(), clone(model))
+    within = make_pipeline(clone(choice.chooser), StandardScaler(), clone(model))
+    scored = [cross_val_score(pipeline, table, choice.labels, cv=_FOLDS).mean() for pipeline, table in (
+        (before, choice.given[:, choice.chooser.get_support()]), (within, choice.given))]
+    return float(scored[0]), float(scored[1])
