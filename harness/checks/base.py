@@ -51,6 +51,12 @@ class Check(ABC):
         """The finding, or None where all is well. Raises `NotJudged` where that cannot be told."""
 
     @classmethod
+    def may_change(cls, seen: Observation) -> bool:
+        """Whether a finding of this check is open still, so that some more steps are worth watching before it is believed."""
+        del seen
+        return False
+
+    @classmethod
     def title(cls) -> str:
         """First line of the docstring."""
         return (cls.__doc__ or cls.__name__).strip().splitlines()[0]

@@ -17,6 +17,7 @@ from harness.checks.training_facts import ExceptionFacts
 
 _ARGUMENT = (
     r"(?P<callee>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<name>\w+)'",
+    r"^got an unexpected keyword argument '(?P<name>\w+)'",  # of a function that holds its arguments against its signature itself
     r"Argument\(s\) not recognized: \{'(?P<name>\w+)'",
     r"Unrecognized keyword arguments passed to (?P<callee>\w+): \{'(?P<name>\w+)'",
     r"'Keyword argument not understood:', '(?P<name>\w+)'",

@@ -108,7 +108,15 @@ class ExplodingGradients(Check):
     requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L208", "L210", "S403")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges layers against each other, steps against the first ones, and both against probes at smaller rates."""
+        """Judges layers against each other, steps against the first ones, and both against probes at smaller rates; and clipping that finds
+        nothing to clip at any step."""
+        if seen.optimizer is not None and seen.optimizer.clips_nothing:
+            return Finding(
+                message="Gradients are clipped where there are none: at every step the norm that is clipped is 0, and what the backward "
+                        "pass gives after that goes into the step as it is.",
+                remedy="Clip between both: `loss.backward()`, then `clip_grad_norm_(model.parameters(), max_norm)`, then "
+                       "`optimizer.step()`.",
+                site=reading.place(seen, "clipping", "backward"), evidence=reading.own_losses(seen))
         signs = self._signs(seen)
         if not signs:
             return None

@@ -123,7 +123,8 @@ class OptimizerFacts(Facts):
     time, as a part of the one that it rises to; `training_steps`: how many a Trainer is going to take. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
-    over without an error, by their names. `compounded`: of its schedule.
+    over without an error, by their names. `compounded`: of its schedule. `clips_nothing`: gradients are clipped at
+    every step, where there are none.
     """
 
     kind: str = ""
@@ -145,6 +146,7 @@ class OptimizerFacts(Facts):
     climb: int | None = None
     climb_peak: float | None = None
     clipping: float | None = None
+    clips_nothing: bool = False
     ignored: dict[str, float] = {}
     compounded: CompoundFacts | None = None
     site: Site | None = None

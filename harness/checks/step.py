@@ -24,6 +24,7 @@ _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209
 _OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
 _BUFFERED = 3
 _STEADY, _CAME_DOWN = 8, 0.1
+_DEEP, _OFTEN = 0.6, 0.2  # of the loss at the start; of the later steps
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -55,6 +56,18 @@ class RateTooHigh(Check):
                                f"{other.learning_rate:g} ({factor:g} times less) it does.",
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=_evidence(seen, better))
+
+
+    @classmethod
+    def may_change(cls, seen: Observation) -> bool:
+        """Where the loss swings, and comes far below that of a guess on its way: a rate that a schedule lowers, or momentum that has gone
+        too far, may have it learn yet."""
+        losses = reading.observed_losses(seen)
+        own = seen.probes.train
+        start = own.start_loss if own is not None and own.start_loss is not None else losses[0] if losses else 0.0
+        late = losses[len(losses) // 2:]
+        deep = sum(loss < _DEEP * start for loss in late)
+        return len(losses) >= _WHOLE and all(map(math.isfinite, losses)) and deep >= _OFTEN * len(late)
 
 
 class RateTooLow(Check):

@@ -237,6 +237,7 @@ class KerasWatcher:
             self._settled = True
             self.session.settle()
             self.patience.settled()
+        self.patience.concluded()
 
     @property
     def in_full(self) -> bool:

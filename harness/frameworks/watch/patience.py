@@ -35,7 +35,8 @@ class Patience:
         """Whether steps are still watched in full. `undecided`: whether the steps so far leave open if the script learns."""
         budget, steps = self._session.budget, len(self._session.observation.steps)
         if self._longer:
-            self._over = self._over or steps >= budget.patient_steps or self._slow() or (steps % _EVERY == 0 and not self._guessing())
+            done = steps % _EVERY == 0 and not self._session.open and not self._guessing()
+            self._over = self._over or steps >= budget.patient_steps or self._slow() or done
         else:
             slow = steps >= budget.least_steps and self._slow() and (steps >= 2 * budget.least_steps or not undecided())
             self._over = self._over or slow or steps >= budget.steps
@@ -43,13 +44,19 @@ class Patience:
         return not self._over
 
     def settled(self) -> None:
-        """The experiments are done, and nothing was found."""
+        """The experiments are done, and nothing was found, or nothing that more steps may not change."""
         self._longer = True
-        self._over = self._slow() or not self._guessing()
+        self._over = self._slow() or not (self._session.open or self._guessing())
+
+    def concluded(self) -> None:
+        """To be called at each step after that: judges what was open, once no more steps are watched. May raise `Enough`."""
+        if self._session.open and self._over:
+            self._session.settle(last=True)
 
     def _slow(self) -> bool:
-        seen = self._session.observation
-        return self._session.watched_seconds - seen.probes.seconds > self._session.budget.slow_seconds
+        budget = self._session.budget
+        taken = self._session.watched_seconds - self._session.observation.probes.seconds
+        return taken > budget.slow_seconds + (budget.onward_seconds if self._session.open else 0.0)
 
     def _guessing(self) -> bool:
         return self._session.safely("patience", still_guessing, self._session.observation) is not None

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 import wrapt
 
 from harness.catalog.schema import STAGES, Stage
-from harness.checks.base import WALK, walk
+from harness.checks.base import WALK, all_checks, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
@@ -141,6 +141,7 @@ class WatchSession:
         self._maps = Maps(self)
         self._columns = Columns(self)
         self._configs = Configs(self)
+        self.open = False
         self.encoders, self.folds, self.choosers = Encoders(self), Folds(self), Choosers(self)
         self._on = False
         self.late = False
@@ -337,12 +338,18 @@ class WatchSession:
     def out_of_time(self) -> bool:
         return self.watched_seconds > self.budget.seconds
 
-    def settle(self, *, evaluated: bool = False) -> None:
-        """To be called once, when every step and probe is there: end the script where a fault is found that lies before its evaluation (or
-        in it, where it was `evaluated` beforehand), since all that could follow is its echo. Raises `Enough`."""
+    def settle(self, *, evaluated: bool = False, last: bool = False) -> None:
+        """To be called when every step and probe is there: end the script where a fault is found that lies before its evaluation (or in it,
+        where it was `evaluated` beforehand), since all that could follow is its echo. Raises `Enough`.
+
+        What more steps may change is `open` then, and ends the script when it is called for the `last` time only.
+        """
         results = self.safely("a first verdict", walk, self.observation) or []
         before = WALK[:WALK.index("evaluation") + evaluated]
-        if any(result.state == "found" and result.stage in before for result in results):
+        found = {result.code for result in results if result.state == "found" and result.stage in before}
+        self.open = bool(found) and not last and all(
+            check.may_change(self.observation) for check in all_checks() if check.code in found)
+        if found and not self.open:
             self.enough("enough steps")
 
     def enough(self, why: str) -> None:

@@ -109,7 +109,7 @@ class Probes(Rounds[Step]):
         if self._refused is not None or self._start is None:
             return self._refused or "no optimizer step was seen"
         optimizers = [known.optimizer for known in self._watch.steps.stepping]
-        return TorchBackend(self._watch.torch, self._start, steps, optimizers, self._watch.steps.clipping)
+        return TorchBackend(self._watch.torch, self._start, steps, optimizers, self._watch.steps.clipping.limit)
 
     def look(self, fits: Fits[Step], steps: list[Step]) -> None:
         """Where the activation in front of the loss is applied, and where a graph is cut."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import torch_graph, torch_inplace, trees
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_clipping import Clipping
 from harness.frameworks.watch.torch_optimizer import Optimizer
 from harness.frameworks.watch.torch_zeroing import Zeroing
 
@@ -25,7 +25,7 @@ _UNSTEPPED = 400
 
 
 class Steps:
-    """Hooks `Tensor.backward`, `torch.autograd.backward`, `Optimizer.step`, `zero_grad` and gradient clipping."""
+    """Hooks `Tensor.backward`, `torch.autograd.backward`, `Optimizer.step`, `zero_grad`."""
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
@@ -34,7 +34,7 @@ class Steps:
         self._optimizers: dict[int, Optimizer] = {}
         self.main: Optimizer | None = None
         self.stepping: list[Optimizer] = []
-        self.clipping: tuple[str, float] | None = None
+        self.clipping = Clipping(watch)
         self.steps = 0
         self.backwards = 0
         self._since = 0
@@ -55,14 +55,13 @@ class Steps:
         session.patches.replace(optimizer.Optimizer, "__init__", self._wrap_init)
         session.patches.replace(optimizer.Optimizer, "zero_grad", self._wrap_zero)
         session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
-        for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
-            session.patches.replace(torch.nn.utils, name, functools.partial(self._wrap_clip, argument=argument))
+        self.clipping.attach()
         before = optimizer.register_optimizer_step_pre_hook(self._before_step)
         after = optimizer.register_optimizer_step_post_hook(self._after_step)
         session.patches.calling(before.remove)
         session.patches.calling(after.remove)
 
-    # Construction, zeroing, clipping
+    # Construction, zeroing
 
     def _wrap_init(self, original: Any) -> Any:
         session = self._watch.session
@@ -96,20 +95,6 @@ class Steps:
                 return original(owner, *args, **kwargs)
 
         return zero_grad
-
-    def _wrap_clip(self, original: Any, argument: str) -> Any:
-        session = self._watch.session
-
-        def clip(parameters: Any, limit: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if limit is None:
-                limit = kwargs.pop(argument)
-            if session.active:
-                self.clipping = (original.__name__, float(limit))
-                session.safely("clipping", session.site, "clipping")
-            with self._watch.tape.aside():
-                return original(parameters, limit, *args, **kwargs)
-
-        return clip
 
     # Backward
 
@@ -292,7 +277,7 @@ class Steps:
         self._watch.seen.optimizer = OptimizerFacts(
             kind=type(known.optimizer).__name__, learning_rate=rates[0], learning_rates=[rate for rate in rates if rate is not None],
             momentum=_number(group.get("momentum", betas[0] if betas else None)), weight_decay=_number(group.get("weight_decay")),
-            site=site(known.place), clipping=self.clipping[1] if self.clipping else None)
+            site=site(known.place), clipping=self.clipping.limit[1] if self.clipping.limit else None)
 
     def _samples(self, known: Optimizer) -> list[tuple[Any, Any]]:
         weights = sorted((weight for weight in known.weights() if weight.grad is not None), key=lambda weight: -weight.numel())[:_SAMPLED]
@@ -381,6 +366,8 @@ class Steps:
         if seen.optimizer is None and self._optimizers:
             only = next(iter(self._optimizers.values()))
             self._describe(only)
+        if seen.optimizer is not None:
+            seen.optimizer.clips_nothing = self.clipping.idle
         if seen.optimizer is not None and self.main is not None:
             seen.optimizer.scheduled = len(set(self.main.rates)) > 1 if self.main.rates else None
             if self.clipping is not None:

@@ -236,6 +236,7 @@ class TorchWatcher:
             self.session.safely("the steps", self.steps.finish)
             self.session.settle()
             self.patience.settled()
+        self.patience.concluded()
         if self._settled and self.patience.turned_bad:
             self.session.enough("enough steps")
         if self._settled and not self.leads_on:
