@@ -6,7 +6,7 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import metric_arrays, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import Observation
@@ -74,7 +74,7 @@ class MetricInput(Check):
         if error is None:
             by_hand = (self._wrong_axis(seen) or self._largest_of_one(seen) or self._scores_as_ids(seen)
                        or self._scores_as_probabilities(seen) or self._every_pair(seen))
-            return by_hand or self._other_encoding(seen) or self._cut_scores(seen) or self._of_numbers(seen)
+            return by_hand or metric_arrays.finding(seen) or self._other_encoding(seen) or self._cut_scores(seen) or self._of_numbers(seen)
         shapes = self._shapes(given)
         counts = re.search(self._COUNT, error.message)
         mix = re.search(self._MIX, error.message)

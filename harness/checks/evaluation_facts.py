@@ -18,7 +18,9 @@ class MetricFacts(Facts):
     or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows. `swapped`: the references are
     what a model has answered, and the predictions are not. `cut`: where a model answers yes and no with one number a row, the share of
     answers that are right if that is cut at one half, or at zero. `left_out`: of the references, the share that is -100; `longer`: what
-    the same function says where every row has more of these at its end; `counted`: the line of it that compares.
+    the same function says where every row has more of these at its end; `counted`: the line of it that compares. `exchanged`: what it says
+    of the same arrays, of which there are several, with two in each other's place; `arrays`: the shapes of both, first of the one that was
+    taken.
     """
 
     name: str = ""
@@ -39,6 +41,8 @@ class MetricFacts(Facts):
     left_out: float = 0.0
     longer: dict[str, float] = {}
     counted: Site | None = None
+    exchanged: dict[str, float] = {}
+    arrays: list[list[int]] = []
     site: Site | None = None
 
 

@@ -20,6 +20,7 @@ from harness.frameworks.watch.torch_state import silent
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
+_ARRAYS = 4  # that a model gives and that are exchanged
 _LARGEST = 1 << 28  # bytes of scores that are copied to ask a metric again
 
 
@@ -176,6 +177,7 @@ class Trainers:
                 session.safely("compute_metrics", self._again, facts, mine, prediction)
                 session.safely("compute_metrics", self._one_place_on, facts, mine, prediction)
                 session.safely("compute_metrics", self._longer, facts, mine, prediction)
+                session.safely("compute_metrics", self._exchanged, facts, mine, prediction)
             return values
 
         return compute_metrics
@@ -233,6 +235,25 @@ class Trainers:
 
         self._watch.alignment.compared(answers, labels, self._written(mine) or facts.site, values)
 
+    def _exchanged(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
+        """What the script's metric says where the array whose largest scores are the labels stands in another one's place."""
+        given, labels = prediction.predictions, prediction.label_ids
+        if not isinstance(given, tuple) or not 1 < len(given) <= _ARRAYS or getattr(labels, "dtype", None) is None:
+            return
+        right = [_agreeing(part, labels) for part in given]
+        best = max(range(len(given)), key=right.__getitem__)
+        for other in (number for number in range(len(given)) if number != best and hasattr(given[number], "shape")):
+            changed = list(given)
+            changed[best], changed[other] = given[other], given[best]
+            try:
+                values = self._asked(mine, type(prediction)(predictions=tuple(changed), label_ids=labels))
+            except Exception:  # noqa: BLE001, S112 - what it cannot take is no array of answers
+                continue
+            found = numbers(values) if isinstance(values, dict) else {}
+            if sum(found.values()) > sum(facts.exchanged.values()):
+                facts.function = self._written(mine)
+                facts.exchanged, facts.arrays = found, [list(given[other].shape), list(given[best].shape)]
+
     def _longer(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
         """What the script's metric says of rows that have more places which are to be left out, with the answers of others there."""
         given, labels = prediction.predictions, prediction.label_ids
@@ -288,3 +309,9 @@ class Trainers:
         if code is not None and self._watch.session.sites.is_own(code.co_filename):
             self._watch.session.site("forward_written", site((code.co_filename, code.co_firstlineno, code.co_name)))
         self._watch.data.columns_of_trainer(facts)
+
+
+def _agreeing(scores: Any, labels: Any) -> float:
+    """The share of labels (int[rows] or [rows, tokens]) that the largest scores along a further, last axis give."""
+    fits = getattr(scores, "ndim", 0) == getattr(labels, "ndim", -1) + 1 and scores.shape[:-1] == labels.shape and scores.dtype.kind == "f"
+    return float((scores.argmax(-1) == labels).mean()) if fits and labels.size else -1.0
