@@ -125,6 +125,20 @@ class RestraintFacts(Facts):
     site: Site | None = None
 
 
+class HastyFacts(Facts):
+    """Batch normalisation whose statistics are for a `part` (0 to 1) those of the newest batch: the loss in evaluation mode with those of
+    one batch of `rows` rows alone (`own`), and with their mean over so many `batches` (`averaged`), by the same weights and rows. `site`:
+    where the first such layer was made."""
+
+    kind: str
+    part: float
+    own: float
+    averaged: float
+    batches: int
+    rows: int
+    site: Site | None = None
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -147,6 +161,7 @@ class ProbeFacts(Facts):
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
     `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it;
     `train_standardised`: with every float input standardised by its training mean and deviation.
+    `hasty`: batch normalisation that goes by its newest batch.
     `restraints`: dropout, weight decay and penalties that may be too strong. `summed`: the script makes its loss of the rows by adding
     them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length one, next to a longer one, in
     every step that was looked at.
@@ -172,6 +187,7 @@ class ProbeFacts(Facts):
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None
     restraints: list[RestraintFacts] = []
+    hasty: HastyFacts | None = None
     fits_batch_size: int | None = None
     carry: CarryFacts | None = None
     rows: RowFacts | None = None

@@ -173,6 +173,10 @@ class Fits(Generic[S]):
         finite = [loss for loss in losses if math.isfinite(loss)]
         return sum(finite) / len(finite) if finite else math.nan
 
+    def now(self) -> float:
+        """Mean loss over the steps in evaluation mode, with the weights of now."""
+        return self._mean_loss(self._steps)
+
     # Fitting
 
     def overfit(self) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.frameworks.watch import keras_restraints, neighbours, written
+from harness.frameworks.watch import keras_norms, keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_rows import Inside
 from harness.frameworks.watch.keras_state import optimizers_of
+from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
@@ -97,6 +99,12 @@ class Probes(Rounds[Step]):
                  keras_restraints.augmentation(self._watch.keras, backend, model, steps[0], place_of),
                  keras_restraints.decay(self.optimizers(), place_of), keras_restraints.penalty(backend, model, steps[0], place_of)]
         return [restraint for restraint in found if restraint is not None]
+
+    def hasty(self, fits: Fits[Step]) -> Hasty | None:
+        """Layers that normalise by what their newest batch was."""
+        backend, place_of = cast("KerasBackend", fits.backend), self._watch.compiles.place_of
+        passes = [functools.partial(backend.answers, step) for step in self.steps]
+        return keras_norms.hasty(self._watch.steps.model, passes, lambda layer: site(place_of(layer)))
 
     def _of_one(self, backend: KerasBackend, steps: list[Step], inside: Inside) -> None:
         sites = self._watch.session.sites

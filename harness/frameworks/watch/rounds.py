@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol
 from harness.checks.observation import Observation
 from harness.frameworks.watch import baseline, carry, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
+from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.session import Clock, WatchSession
 
 FIRST = 8
@@ -81,6 +82,10 @@ class Rounds(ABC, Generic[S]):
     def restraints(self, fits: Fits[S], steps: list[S]) -> list[restraints.Restraint]:
         """What holds the model back, and how to do without it. The first weights are in place."""
         return []
+
+    def hasty(self, fits: Fits[S]) -> Hasty | None:
+        """Layers that normalise by what their newest batch was. The weights are those of now."""
+        return None
 
     def forget(self) -> None:
         """All rounds are done: let go of what was kept."""
@@ -171,6 +176,8 @@ class Rounds(ABC, Generic[S]):
         if model is not None:
             model.displacement = fits.displacement()
         with fits.backend.held():
+            hasty = self.watched.session.safely("statistics of batches", self.hasty, fits)
+            self.facts.hasty = hasty.measure(fits.now, list(map(fits.backend.rows, self.steps))) if hasty is not None else None
             if self._may_fit("train"):
                 held = restraints.Held(self.facts, self._restraints, fits, len(losses))  # while the weights are those of now
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]

@@ -6,8 +6,18 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.frameworks.watch import tensors, torch_inside, torch_probe_trainer, torch_reached, torch_replay, torch_restraints, torch_rows
+from harness.frameworks.watch import (
+    tensors,
+    torch_inside,
+    torch_norms,
+    torch_probe_trainer,
+    torch_reached,
+    torch_replay,
+    torch_restraints,
+    torch_rows,
+)
 from harness.frameworks.watch.fitting import Fits
+from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import site
@@ -166,6 +176,11 @@ class Probes(Rounds[Step]):
                  torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
                  torch_restraints.penalty(backend, steps)]
         return [restraint for restraint in found if restraint is not None]
+
+    def hasty(self, fits: Fits[Step]) -> Hasty | None:
+        """Layers that normalise by what their newest batch was."""
+        place_of = self._watch.calls.place_of
+        return torch_norms.hasty(self._watch.torch, [step[0] for step in self.steps], lambda layer: site(place_of(layer)))
 
     def _where_lost(self, backend: TorchBackend, replay: Replay) -> None:
         found = backend.lost(replay, self._watch.session.sites)

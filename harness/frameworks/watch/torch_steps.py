@@ -370,8 +370,8 @@ class Steps:
             seen.optimizer.clips_nothing = self.clipping.idle
         if seen.optimizer is not None and self.main is not None:
             seen.optimizer.scheduled = len(set(self.main.rates)) > 1 if self.main.rates else None
-            if self.clipping is not None:
-                seen.optimizer.clipping = self.clipping[1]
+            if self.clipping.limit is not None:
+                seen.optimizer.clipping = self.clipping.limit[1]
 
     def _since_last(self) -> int:
         return self.main.backwards if self.main is not None else self._since
