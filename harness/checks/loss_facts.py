@@ -45,6 +45,16 @@ class LossCall(Facts):
         return self.name in {"cross_entropy", "nll", "sparse_categorical"}
 
 
+class UnweighedFacts(Facts):
+    """Weights of rows that came with the batches, in this range, made of `class_weight` or not, and did not change what went backward.
+    `site`: where the step calls its loss."""
+
+    by_class: bool
+    smallest: float
+    largest: float
+    site: Site | None = None
+
+
 class WeightFacts(Facts):
     """What a loss multiplies its classes by (`class`), or the positives of each of its outputs (`positive`), and how often each of them
     came among `rows` targets."""

@@ -23,7 +23,7 @@ from harness.checks.data_facts import (
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
-from harness.checks.loss_facts import DivergenceFacts, LossCall, WeightFacts
+from harness.checks.loss_facts import DivergenceFacts, LossCall, UnweighedFacts, WeightFacts
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -74,6 +74,7 @@ class Observation(Facts):
     `stale`: a compiled function that goes on with the model of before. `swapped`: gradients that go to other weights than their own.
     `thawed`: a later training of the same model, of which weights can be trained since then that its step was not built for. `buffers`: in
     which a script of TensorFlow's adds up gradients.
+    `unweighed`: weights of rows that a step of the script's own leaves out.
     `unzeroed`: an optimizer of several whose gradients nobody zeroes.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
     """
@@ -106,6 +107,7 @@ class Observation(Facts):
     loss_calls: list[LossCall] = []
     later_calls: list[LossCall] = []
     weights: WeightFacts | None = None
+    unweighed: UnweighedFacts | None = None
     broadcasts: list[LossCall] = []
     loss_terms: list[dict[str, Any]] = []
     steps: list[StepFacts] = []

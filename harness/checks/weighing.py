@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.loss_facts import WeightFacts
+from harness.checks.loss_facts import UnweighedFacts, WeightFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
@@ -35,6 +35,8 @@ class ClassWeights(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the weights that a loss is given and the labels that come with them."""
+        if seen.unweighed is not None:
+            return self._left_out(seen, seen.unweighed)
         facts = seen.weights
         if facts is None:
             return None
@@ -56,6 +58,18 @@ class ClassWeights(Check):
                                     for log in turned):
             return self._moved(seen, facts, shares)
         return None
+
+    @staticmethod
+    def _left_out(seen: Observation, found: UnweighedFacts) -> Finding:
+        """`fit` hands weights on as a third part of each batch, and the step does nothing with them."""
+        name = "class_weight" if found.by_class else "sample_weight"
+        return Finding(
+            message=f"`fit` was given `{name}`, and the `train_step` of this script leaves the weights out: what goes backward is the "
+                    "plain mean, in which all rows count alike.",
+            remedy="Hand them on: `x, y, weight = keras.utils.unpack_x_y_sample_weight(data)`, then `self.compute_loss(x, y, y_pred, "
+                   "sample_weight=weight)` or `loss(y, y_pred, sample_weight=weight)`.",
+            site=found.site,
+            evidence=[f"weights in the batches: from {found.smallest:.3g} to {found.largest:.3g}", *reading.own_losses(seen)])
 
     @staticmethod
     def _inverted(seen: Observation, facts: WeightFacts, shares: list[float]) -> Finding:

@@ -12,6 +12,7 @@ from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import unread
+from harness.frameworks.watch.keras_functions import OF_KERAS
 from harness.frameworks.watch.sites import Place, keywords, site
 
 if TYPE_CHECKING:
@@ -22,11 +23,6 @@ _CLASSES = {
     "SparseCategoricalCrossentropy": "sparse_categorical", "CategoricalCrossentropy": "categorical", "BinaryCrossentropy": "bce",
     "BinaryFocalCrossentropy": "bce", "CategoricalFocalCrossentropy": "categorical", "MeanSquaredError": "mse", "MeanAbsoluteError": "l1",
     "Huber": "l1", "LogCosh": "l1", "KLDivergence": "kl", "Hinge": "hinge", "SquaredHinge": "hinge", "CategoricalHinge": "hinge",
-}
-FUNCTIONS = {
-    "sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical", "binary_crossentropy": "bce",
-    "binary_focal_crossentropy": "bce", "mean_squared_error": "mse", "mse": "mse", "mean_absolute_error": "l1", "mae": "l1", "huber": "l1",
-    "log_cosh": "l1", "kl_divergence": "kl", "hinge": "hinge",
 }
 _REDUCTIONS = {"auto": "mean", "sum_over_batch_size": "mean", "mean": "mean", "mean_with_sample_weight": "mean", "sum": "sum",
                "none": "none", "None": "none"}
@@ -151,7 +147,7 @@ class Compiles:
         """Facts of a loss object that need no values."""
         given = self.of(model).arguments.get("loss")
         function = getattr(loss, "fn", None)
-        name = _CLASSES.get(type(loss).__name__) or FUNCTIONS.get(getattr(function, "__name__", ""), "other")
+        name = _CLASSES.get(type(loss).__name__) or getattr(loss, "kind", OF_KERAS.get(getattr(function, "__name__", ""), "other"))
         code = getattr(function, "__code__", None)
         if name == "other" and code is not None and self._watch.session.sites.is_own(code.co_filename):
             self._watch.session.site("loss.function", site((code.co_filename, code.co_firstlineno, code.co_name)))
@@ -168,7 +164,7 @@ class Compiles:
             name=name, from_logits=bool(options.get("from_logits")) if name in CROSS_ENTROPIES else None, by_name=named,
             reduction=_REDUCTIONS.get(str(getattr(loss, "reduction", "mean")), "mean"), step=step, lined_up=function is not None,
             smoothing=float(options.get("label_smoothing") or 0.0), ignore_index=options.get("ignore_class"),
-            site=self.keyword(site(compiled), "loss") if inside_library or named else site(made))
+            site=getattr(loss, "site", None) or (self.keyword(site(compiled), "loss") if inside_library or named else site(made)))
 
     @staticmethod
     def keyword(found: Site | None, name: str) -> Site | None:

@@ -18,8 +18,9 @@ from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, tensors
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
-from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, FUNCTIONS, current_rate_of
+from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_functions import OF_KERAS, OF_TENSORFLOW
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_steps import disjoint
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _CALLS, _OUTPUTS, _ROWS, _MODELS = 60, 12, 256, 4
-_OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
-                  "sigmoid_cross_entropy_with_logits": "bce"}
 
 
 class Loop:
@@ -100,7 +99,7 @@ class Loop:
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
         if hasattr(self._keras.optimizers.Optimizer, "apply"):
             replace(self._keras.optimizers.Optimizer, "apply", self._wrap_apply)
-        for owner, names, logits in ((tf.nn, _OF_TENSORFLOW, True), (self._keras.losses, FUNCTIONS, False)):
+        for owner, names, logits in ((tf.nn, OF_TENSORFLOW, True), (self._keras.losses, OF_KERAS, False)):
             for name, known in names.items():
                 if not hasattr(owner, name):
                     continue

@@ -43,6 +43,7 @@ class Traced:
     watched: list[Any] = field(default_factory=list)
     untold: Any = None
     training: Any = None
+    called: Any = None
 
 
 class Steps:
@@ -116,7 +117,8 @@ class Steps:
         used = record.used()
         self._traced[phase] = Traced([[id(source) for source in group] for group in record.sources],
                                      [(seen.loss, seen.activation, seen.weighted, seen.swapped) for seen in used], list(record.models),
-                                     [place for *_, place in record.differences], record.watched, record.untold, record.training)
+                                     [place for *_, place in record.differences], record.watched, record.untold, record.training,
+                                     used[0].place if used else None)
         if phase == "train":
             self._watch.session.safely("numbers of a graph", self._baked.traced, self.model)
         if record.swapped is not None:
@@ -227,12 +229,10 @@ class Steps:
         number, self.watched_model = self.taken, model
         self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
-        watch.session.safely("a scale", watch.splits.trained, model, list(columns.values())[:1])
-        watch.session.safely("rows that are trained on", watch.shared.trained, model, list(columns.values())[:1])
-        watch.session.rows_trained(list(columns.values())[:1])
-        watch.session.safely("padding", watch.asked.trained, model, columns)
+        self._given(model, columns)
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)
+        watch.session.safely("weights of rows", watch.unweighed.stepped, model, seen["data"], targets, calls, traced)
         self._differences(seen, traced, number)
         if seen["divergence"] and keras_divergence.is_due(number):
             watch.session.safely("a divergence", self._divergence, seen["divergence"], number)
@@ -267,6 +267,14 @@ class Steps:
         if self.start is None:
             self._begin(model)
         watch.probes.offer(seen["data"], labels, scale)
+
+    def _given(self, model: Any, columns: dict[str, Any]) -> None:
+        """The rows of a batch that was trained on."""
+        watch, first = self._watch, list(columns.values())[:1]
+        watch.session.safely("a scale", watch.splits.trained, model, first)
+        watch.session.safely("rows that are trained on", watch.shared.trained, model, first)
+        watch.session.rows_trained(first)
+        watch.session.safely("padding", watch.asked.trained, model, columns)
 
     def _mode(self, traced: Traced) -> None:
         facts = self._watch.seen.evaluation

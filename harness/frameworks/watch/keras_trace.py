@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.frameworks import autograph
-from harness.frameworks.watch import keras_divergence
+from harness.frameworks.watch import keras_divergence, keras_functions
 
 KEY = "__watched__"
 _WIDE = 200_000
@@ -33,7 +33,7 @@ class Stop(Exception):
 @dataclass
 class LossSeen:
     """A call of a loss object: what it compared, what it gave. `inside`: within a model's own forward pass; `swapped`: it was given the
-    model's output as `true`; here both stand in their own places."""
+    model's output as `true`; here both stand in their own places. `place`: where the script calls it."""
 
     loss: Any
     true: Any
@@ -44,6 +44,7 @@ class LossSeen:
     rows: Any = None
     value: Any = None
     activation: str | None = None
+    place: Any = None
 
     @property
     def dummy(self) -> bool:
@@ -128,7 +129,8 @@ def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_fo
     with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
             patched(wrapper, "call", patches.row_call), patched(keras.Model, "__call__", patches.model_call), \
             patched(keras.Model, "compute_metrics", patches.metrics_call), \
-            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original) if differences else original):
+            patched(tf.Tensor, "__sub__", lambda original: patches.difference(original) if differences else original), \
+            keras_functions.patched_in(keras, patches.function_call):
         yield record
 
 
@@ -164,7 +166,7 @@ class _Patches:
             self._record.swapped = self._record.swapped or (self._place() if swapped else None)
             true, pred = (y_pred, y_true) if swapped else (y_true, y_pred)
             seen = LossSeen(loss, true, pred, inside=self._record.depth > 0, weighted=sample_weight is not None, swapped=swapped,
-                            activation=activation_of(pred))
+                            activation=activation_of(pred), place=self._place())
             self._record.losses.append(seen)
             self._stack.append(seen)
             try:
@@ -173,6 +175,19 @@ class _Patches:
             finally:
                 self._stack.pop()
             return seen.value
+
+        return wrapped
+
+    def function_call(self, original: Any, stand_in: Any, given: Callable[..., tuple[Any, Any]]) -> Any:
+        """A loss function that the step calls by itself; not one that a loss object or a metric of the library's calls."""
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            found = original(*args, **kwargs)
+            if not self._stack and not keras_functions.of_a_library(sys._getframe(1)):
+                true, pred = given(*args, **kwargs)
+                place = self._place()
+                self._record.losses.append(LossSeen(stand_in(kwargs, place), true, pred, inside=self._record.depth > 0, weighted=False,
+                                                    rows=found, value=found, activation=activation_of(pred), place=place))
+            return found
 
         return wrapped
 

@@ -25,6 +25,7 @@ from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
 from harness.frameworks.watch.keras_unbuilt import Unbuilt
+from harness.frameworks.watch.keras_unweighed import Unweighed
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
@@ -63,7 +64,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.asked, self.unbuilt = Asked(self), Unbuilt(self)
+        self.asked, self.unbuilt, self.unweighed = Asked(self), Unbuilt(self), Unweighed(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""

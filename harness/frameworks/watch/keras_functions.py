@@ -1,0 +1,67 @@
+"""Loss functions that a `train_step` calls by itself: those of `tf.nn`, and those of Keras that stand beside its loss objects."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+OF_TENSORFLOW = {"sparse_softmax_cross_entropy_with_logits": "sparse_categorical", "softmax_cross_entropy_with_logits": "categorical",
+                 "sigmoid_cross_entropy_with_logits": "bce"}
+OF_KERAS = {
+    "sparse_categorical_crossentropy": "sparse_categorical", "categorical_crossentropy": "categorical", "binary_crossentropy": "bce",
+    "binary_focal_crossentropy": "bce", "mean_squared_error": "mse", "mse": "mse", "mean_absolute_error": "l1", "mae": "l1", "huber": "l1",
+    "log_cosh": "l1", "kl_divergence": "kl", "hinge": "hinge",
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    """Described as a loss object of Keras describes itself: its function and options. `kind`: what it is called in facts; `site`: where it
+    is called."""
+
+    fn: Any
+    kind: str
+    _fn_kwargs: dict[str, Any]
+    site: Any
+    reduction: str = "none"
+
+
+@contextlib.contextmanager
+def patched_in(keras: Any, wrap: Callable[[Any, Callable[..., Any], Callable[..., tuple[Any, Any]]], Any]) -> Iterator[None]:
+    """While inside, each of them is `wrap(original, stand_in, given)`; `stand_in(kwargs, place)` makes its `Function`, `given(*args,
+    **kwargs)` are its target and the model's answer."""
+    import tensorflow as tf
+
+    kept = []
+    for owner, names, logits in ((tf.nn, OF_TENSORFLOW, True), (keras.losses, OF_KERAS, False)):
+        for name, kind in names.items():
+            original = vars(owner).get(name)
+            if original is not None:
+                kept.append((owner, name, original))
+                made = wrap(original, functools.partial(_stand_in, original, kind, logits), _given)
+                setattr(owner, name, functools.update_wrapper(made, original))
+    try:
+        yield
+    finally:
+        for owner, name, original in kept:
+            setattr(owner, name, original)
+
+
+def _stand_in(original: Any, kind: str, logits: bool, kwargs: dict[str, Any], place: Any) -> Function:
+    options = {name: value for name, value in kwargs.items() if name in ("from_logits", "label_smoothing", "ignore_class")}
+    return Function(original, kind, {**options, "from_logits": True} if logits else options, place)
+
+
+def _given(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    keys = [next((key for key in names if key in kwargs), None) for names in (("labels", "y_true"), ("logits", "y_pred"))]
+    true, pred = (kwargs[key] if key else args[number] if number < len(args) else None for number, key in enumerate(keys))
+    return true, pred
+
+
+def of_a_library(frame: FrameType) -> bool:
+    """Whether it is the code of an installed package that runs in a frame."""
+    return "-packages/" in frame.f_code.co_filename.replace("\\", "/")
