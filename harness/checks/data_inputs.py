@@ -18,6 +18,7 @@ from harness.checks.tensor_facts import TensorFacts
 _MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
 _SHRUNK = 0.05  # the range of inputs that a network has next to nothing of
 _FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
+_DISTANCE = 0.8  # mean distance from the middle, in standard deviations, of a bell curve
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
 
 
@@ -262,14 +263,17 @@ def _shrunk(seen: Observation, facts: TensorFacts) -> str | None:
 
 
 def _guess(seen: Observation) -> float | None:
-    """Loss of the best constant answer: the labels' entropy, ln k for k classes, or a regression target's variance."""
+    """Loss of the best constant answer: the labels' entropy, ln k for k classes, or a regression target's variance or mean distance."""
     counts = counts_of(raised.train_loader(seen))
     if seen.task == "classification" and len(counts) > 1 and not any(call.weighted for call in seen.loss_calls):
         return max(entropy(counts), 0.05)
     if seen.task == "classification" and seen.classes and seen.classes > 1:
         return math.log(seen.classes)
-    spreads = [call.target.std for call in seen.loss_calls if call.name == "mse" and call.target is not None and call.target.std]
-    return statistics.fmean(spreads) ** 2 if spreads else None
+    spreads = {name: [call.target.std for call in seen.loss_calls if call.name == name and call.target is not None and call.target.std]
+               for name in ("mse", "l1")}
+    if spreads["mse"]:
+        return statistics.fmean(spreads["mse"]) ** 2
+    return _DISTANCE * statistics.fmean(spreads["l1"]) if spreads["l1"] else None
 
 
 def _offset(seen: Observation) -> float:

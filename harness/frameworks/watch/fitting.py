@@ -215,15 +215,16 @@ class Fits(Generic[S]):
             if _fell(facts.overfit_scaled[-1].losses):
                 break
 
-    def train(self, losses: list[float], *, highest: float | None = None) -> None:
+    def train(self, losses: list[float], *, highest: float | None = None, numbers: bool = False) -> None:
         """Hold the script's own steps against the same batches at another rate, unless these steps learnt beyond doubt.
 
         `losses`: of the script's own steps, which ended at the weights of now. `highest`: the rate that a schedule began with, where it
-        left little of it; then it is kept for as many steps.
+        left little of it; then it is kept for as many steps. `numbers`: it is these that are learnt, whose loss may fall a long way and be
+        that of nothing learnt still: then the same steps with standardised inputs are asked for in any case.
         """
         facts = self._facts
         own = CurveFacts(learning_rate=self.backend.rate, losses=losses)
-        if highest is None and self.step_s and learns(losses) and reading.learned(own):
+        if highest is None and not numbers and self.step_s and learns(losses) and reading.learned(own):
             facts.train = own  # what is free of the noise of single batches would say the same
             facts.skipped["train_scaled"] = _LEARNS
             return
@@ -237,10 +238,11 @@ class Fits(Generic[S]):
         facts.train = own
         if highest is not None and self.backend.rate and len(self._steps) >= len(own.losses) and self._left >= LEAST_STEPS * self.step_s:
             facts.train_kept = self._curve(self._steps, highest / self.backend.rate, len(own.losses), 0.5 * self._left, measure=True)
+        if numbers or not learns(own.losses):
+            self._standardised(own)
         if learns(own.losses):
             facts.skipped["train_scaled"] = _LEARNS
             return
-        self._standardised(own)
         moved = self._displacement if self._displacement is not None else 1.0
         if _STILL <= moved < NEAR and not self._fitted(own):
             facts.skipped["train_scaled"] = f"the steps moved the weights by {moved:.1%}: neither too far nor not at all"

@@ -181,7 +181,9 @@ class Rounds(ABC, Generic[S]):
             if self._may_fit("train"):
                 held = restraints.Held(self.facts, self._restraints, fits, len(losses))  # while the weights are those of now
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
-                fits.train(losses, highest=max(rates) if used_up(rates) else None)  # these too
+                calls = self.watched.seen.loss_calls
+                fits.train(losses, highest=max(rates) if used_up(rates) else None,  # these too
+                           numbers=bool(calls) and calls[-1].name in ("mse", "l1"))
                 held.measure(_RESTRAINT_SHARE * self.watched.session.budget.probe_seconds)
                 self.further(fits, len(losses))
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds

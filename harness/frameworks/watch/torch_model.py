@@ -202,7 +202,9 @@ class Models:
                 seen.unregistered.append(f"{name} {tuple(variable.shape)}")
                 while id(module) in parents:  # the part of a layer was built with it; where the layer was built it was kept out of sight
                     module = parents[id(module)]
-                self._remember("unregistered", module)
+                kept = _keeper(module, calls)
+                place = written.attribute(*kept, self._watch.session.sites) if kept is not None else None
+                self._watch.session.noted("unregistered", place or self._watch.calls.place_of(module))
                 continue
             owner = self._attribute(variable, calls)
             if owner is not None:
@@ -359,3 +361,13 @@ def _accepted(model: Any) -> list[str]:
         return [name for name in inspect.signature(model.forward).parameters if name not in ("self", "args", "kwargs")]
     except (TypeError, ValueError):
         return []
+
+
+def _keeper(part: Any, calls: list[RootCall]) -> tuple[type, str] | None:
+    """The class of a module that keeps this one in a list, tuple or dict, where `parameters()` does not look, and the attribute's name."""
+    for owner in (module for call in calls for module in call.module.modules()):
+        for name, value in vars(owner).items():
+            items = value.values() if type(value) is dict and not name.startswith("_") else value if isinstance(value, list | tuple) else ()
+            if any(item is part for item in items):
+                return type(owner), name
+    return None

@@ -91,7 +91,7 @@ class Phases:
             return
         ran, late.ran = late.ran, []
         names = {id(weight): (name, cut) for module, cut in ran for name, weight in module.named_parameters()}
-        if all(id(weight) in names and weight.requires_grad for weight in own):
+        if not self._watch.steps.zeroing.wiped and all(id(weight) in names and weight.requires_grad for weight in own):
             late.idle += 1
         if late.idle == _IDLE and self._watch.seen.idle is None:
             self._watch.seen.idle = LaterFacts(step=known.steps + 1, held=len(own), foreign=0, lacking=len(own),

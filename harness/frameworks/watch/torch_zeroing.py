@@ -24,16 +24,19 @@ class Zeroing:
         self._watch = watch
         self._since: Place | None = None  # where gradients were set to zero last, since the last backward pass
         self._before: Place | None = None  # and between that one and the one before it
+        self.wiped = False  # gradients were set to zero after the last backward pass
         self._kept: dict[int, list[tuple[float, float]]] = {}
         self._places: dict[int, Place | None] = {}
 
     def called(self) -> None:
         """`zero_grad()` of anything."""
+        self.wiped = True
         if self._wanted():
             self._since = self._watch.session.sites.place()
 
     def going_back(self) -> None:
         """A backward pass begins."""
+        self.wiped = False
         self._before, self._since = self._since, None
 
     def about_to_step(self, known: Optimizer) -> None:
