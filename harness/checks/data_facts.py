@@ -149,7 +149,7 @@ class OverwrittenFacts(Facts):
 
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown;
-    `replaces`: whether one pass may draw a row more than once.
+    `replaces`: whether one pass may draw a row more than once; `buffer`: how many rows of a `tf.data` pipeline are shuffled at a time.
 
     `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
     came, that have the same label, measured over `ordered_rows` rows. `columns`: of the dataset underneath;
@@ -166,6 +166,7 @@ class LoaderFacts(Facts):
     rows: int | None = None
     shuffled: bool | None = None
     replaces: bool = False
+    buffer: int | None = None
     collator: str | None = None
     columns: list[str] = []
     dropped_columns: list[str] = []

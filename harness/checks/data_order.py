@@ -70,6 +70,7 @@ class SortedRows(Check):
             return None  # the runs are shorter than a batch
         evidence = [(f"neighbouring rows with the same label: {100 * loader.label_runs:.0f} %; a random order of these labels gives "
                     f"{100 * chance:.0f} %"), f"label counts: {data_labels.shares(counts)}"]
+        evidence += [f"rows in the buffer that shuffles: {loader.buffer}"] if loader.buffer else []
         if batches:
             evidence.append(f"batches that hold a single label: {pure} of {len(batches)}")
         remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
@@ -82,7 +83,8 @@ class SortedRows(Check):
         if loader.kind == "loop":
             remedy = "Take the rows in a new random order in every epoch: `for rows in torch.randperm(len(x)).split(batch_size): ...`."
         return Finding(
-            message=f"The training rows are sorted by label and not shuffled: {100 * loader.label_runs:.0f} % of the rows have the label "
+            message=f"The training rows are sorted by label and {'not' if not loader.buffer else 'hardly'} shuffled: "
+                    f"{100 * loader.label_runs:.0f} % of the rows have the label "
                     "of the "
                     f"row before, where a random order gives {100 * chance:.0f} %.",
             remedy=remedy, evidence=evidence,

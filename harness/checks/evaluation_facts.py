@@ -176,11 +176,13 @@ class PredictedFacts(Facts):
 
 class MonitorFacts(Facts):
     """Something that follows a measure, `kind` by its class: to keep the best model, to stop early, to lower the rate. `greater`: a larger
-    one is taken for the better one."""
+    one is taken for the better one. Of Keras: the `best` value so far, and the `least` change that counts as better."""
 
     kind: str
     measure: str
     greater: bool
+    best: float | None = None
+    least: float = 0.0
     site: Site | None = None
 
 

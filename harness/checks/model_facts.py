@@ -72,6 +72,13 @@ class BadBirth(Facts):
     site: Site | None = None
 
 
+class TurnFacts(Facts):
+    """A layer that turns images at random, by up to `factor` turns either way."""
+
+    factor: float
+    site: Site | None = None
+
+
 class ModelFacts(Facts):
     """The model that is trained. `pretrained`: weights were loaded rather than drawn. `fresh_head`: its output layer was drawn anew.
 
@@ -79,11 +86,13 @@ class ModelFacts(Facts):
     `output`: what the training forward gave (logits where it could be told); `training_mode`: at training steps,
     `evaluation_mode_training`: share of evaluation
     forwards that ran in training mode; `displacement`: how far the watched steps moved the weights: norm of the change / norm before, the
-    median over the weight matrices; `rescaling`: scale and offset that its own layer brings inputs to;
+    median over the weight matrices; `turned`: a layer of Keras that turns images by more
+    than halfway round; `rescaling`: scale and offset that its own layer brings inputs to;
     `stochastic`: it has active dropout or batch normalisation.
     """
 
     kind: str = ""
+    turned: TurnFacts | None = None
     num_labels: int | None = None
     problem_type: str | None = None
     vocabulary: int | None = None

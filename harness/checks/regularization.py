@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -14,6 +15,7 @@ from harness.checks.tensor_facts import Site
 # Parts of the first loss: above the one nothing was learnt, under the other something was.
 _NOT_LEARNT, _LEARNT = 0.8, 0.7
 _LONGER = 1.9  # by how many times as many steps it was tried with it as without
+_RIGHT_ANGLE = 91  # degrees that a number in radians may stand for
 _USUAL = 0.1  # of a penalty beside the loss of the rows
 
 
@@ -46,7 +48,18 @@ class TooMuchRegularization(Check):
         "G305", "G306", "G307", "G308", "S401", "S403", "S404", "S405")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from both runs; where a simple baseline can tell nothing from the rows, learning them by heart proves nothing."""
+        """Judges from both runs, and from a rotation by more than there is to turn; where a simple baseline can tell nothing from the
+        rows, learning them by heart proves nothing."""
+        turned = seen.model.turned if seen.model is not None else None
+        if turned is not None:
+            degrees = turned.factor * 360
+            radians = math.degrees(turned.factor) < _RIGHT_ANGLE
+            meant = f"{math.degrees(turned.factor):.3g} degrees in radians" if radians else f"{turned.factor:g} degrees"
+            return Finding(
+                message=f"`RandomRotation({turned.factor:.3g})` turns images by up to {degrees:.0f} degrees either way, beyond halfway "
+                        f"round: the factor is a part of a whole turn, and this one looks like {meant}.",
+                remedy="Give the part of a turn: `RandomRotation(30 / 360)` for 30 degrees (half a turn, 0.5, is every direction).",
+                site=turned.site or reading.place(seen, "model", "compile"), evidence=reading.own_losses(seen))
         found = overpowering(seen)
         if found is None:
             return None

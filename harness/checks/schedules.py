@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 
 from harness.checks import reading
 from harness.checks.base import Finding
@@ -15,6 +16,8 @@ _ENDLESS_CLIMB, _SELDOM = 50, 10
 _AT_ZERO, _AT_NOTHING, _STAYS = 30, 10, 5  # steps at a rate next to nothing, at exactly 0, at a Trainer's 0
 _FOLLOWED = 2000  # steps of a schedule that are looked at in advance
 _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has used up is kept
+_FAR = 0.1  # of the targets' variance, from which on there is much to learn still
+_LEFT = 3.0  # times the least change that counts, under which a loss has little left to lose
 _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
 
@@ -23,7 +26,7 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    looks = (_compounded, _still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
+    looks = (_compounded, _never_better, _still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
     return next((found for look in looks if (found := look(seen)) is not None), None)
 
 
@@ -44,6 +47,24 @@ def _compounded(seen: Observation) -> Finding | None:
         site=found.site or reading.place(seen, "schedule_made", "schedule", "fit", "optimizer"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in found.rates[:8])}",
                   f"Factors: {', '.join(f'{factor:.3g}' for factor in found.factors[:8])}", *reading.own_losses(seen)])
+
+
+def _never_better(seen: Observation) -> Finding | None:
+    """A rate that is lowered whenever a loss does not get better by more than there is left of it."""
+    spreads = [call.target.std ** (2 if call.name == "mse" else 1) for call in seen.loss_calls
+               if call.name in ("mse", "l1") and call.target is not None and call.target.std]
+    if not spreads:
+        return None  # other losses may go below zero
+    found = next((facts for facts in seen.evaluation.monitors if facts.kind == "ReduceLROnPlateau" and facts.best is not None
+                  and "loss" in facts.measure and not facts.greater
+                  and _FAR * statistics.median(spreads) < facts.best <= _LEFT * facts.least), None)
+    if found is None or found.best is None:
+        return None
+    return Finding(
+        message=f"`ReduceLROnPlateau` takes only a change of {found.least:g} and more for an improvement, and `{found.measure}` has come "
+                f"to {found.best:.2g}: hardly any step down is that large any more, and the rate is cut while the loss still falls.",
+        remedy=f"Set `min_delta` to a small part of the loss, `min_delta={0.01 * found.best:.0e}`, or bring the targets to a scale of 1.",
+        site=found.site or reading.place(seen, "fit", "optimizer"), evidence=reading.own_losses(seen))
 
 
 def _still_warming(seen: Observation) -> Finding | None:

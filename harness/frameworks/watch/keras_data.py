@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _UNPADDED = ("_BatchDataset", "_ParallelBatchDataset")
+_MULTIPLYING = ("FlatMap", "Interleave", "ParallelInterleave", "Generator", "Unbatch", "Filter", "Window")
+_ENOUGH = 0.2  # of the rows, in a buffer that shuffles
 _BATCHES = 4
 _ORDERED = 4096
 _KEPT_BYTES = 32 << 20
@@ -163,7 +165,9 @@ class Data:
         batch = next((number for number, part in enumerate(chain) if "Batch" in type(part).__name__), None)
         upstream = chain[batch:] if batch is not None else chain
         mixed = [part for part in upstream if "Shuffle" in type(part).__name__]
-        rows = next((count for part in reversed(upstream[1:]) if (count := _cardinality(part)) is not None), None)
+        # What is made out of one element may be any number of them.
+        last = next((at for at, part in enumerate(upstream) if type(part).__name__.strip("_").startswith(_MULTIPLYING)), len(upstream))
+        rows = next((count for part in reversed(upstream[1:last]) if (count := _cardinality(part)) is not None), None)
         if known is not None:
             known.shuffled = known.shuffled or bool(mixed)
             return known
@@ -171,9 +175,10 @@ class Data:
         place = next((found for found in made if found is not None), None)
         size = getattr(chain[batch], "_batch_size", None) if batch is not None else None
         buffers = [int(part._buffer_size) for part in mixed if hasattr(part, "_buffer_size")]
-        enough = bool(mixed) and (rows is None or not buffers or max(buffers) >= 0.2 * rows)
+        enough = bool(mixed) and (rows is None or not buffers or max(buffers) >= _ENOUGH * rows)
         return LoaderFacts(kind="tf.data.Dataset", dataset_kind=type(chain[-1]).__name__, rows=rows,
                            batch_size=int(size) if size is not None else None, shuffled=enough, batches=_cardinality(dataset),
+                           buffer=max(buffers, default=None),
                            replaces=any("Repeat" in type(part).__name__ for part in chain), site=site(place))
 
     def _apart(self, chain: list[Any]) -> ApartFacts | None:
@@ -290,6 +295,8 @@ class Data:
                 known.facts.label_counts = known.facts.label_counts or _counted(known.labels)
                 same = sum(a == b for a, b in zip(known.labels, known.labels[1:], strict=False))
                 known.facts.ordered_rows = len(known.labels)
+                if known.facts.buffer is not None and known.facts.rows is None:
+                    known.facts.shuffled = known.facts.buffer >= _ENOUGH * len(known.labels)
                 known.facts.label_runs = same / (len(known.labels) - 1) if len(known.labels) > 1 else None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.loss_facts import LossCall
-from harness.checks.model_facts import ModelFacts, ParameterFacts
+from harness.checks.model_facts import ModelFacts, ParameterFacts, TurnFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import keras_hidden, written
 from harness.frameworks.watch.keras_trace import numpy_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _NORMS = 8
+_HALFWAY = 0.5  # of a turn: what goes further either way turns no further
 _PARAMETERS = 600
 _STOCHASTIC = ("Dropout", "GaussianNoise", "AlphaDropout", "Random", "SpatialDropout")
 # Layers that shape or cut what the layer before them made.
@@ -83,6 +84,7 @@ class Models:
         loaded = [layer for layer in (model, *_inner(model)) if id(layer) in self._loaded]
         seasoned = {id(layer) for layer in layers if layer in self._seasoned}
         seen.pretrained = bool(loaded or seasoned)
+        watch.session.safely("a rotation", self._turned, seen, layers)
         last = last_layer(layers)
         if last is not None:
             covered = {id(layer) for part in loaded for layer in flat_layers(part)} | seasoned
@@ -108,6 +110,14 @@ class Models:
             seen.vocabulary = int(table.input_dim) if table is not None else None
         watch.seen.model = seen
         return seen
+
+    def _turned(self, facts: ModelFacts, layers: list[Any]) -> None:
+        """A layer that turns images by more than halfway round, where that is no whole turn either."""
+        for layer in layers:
+            factor = getattr(layer, "factor", None) if type(layer).__name__ == "RandomRotation" else None
+            parts = [abs(float(part)) for part in (factor if isinstance(factor, list | tuple) else [factor])] if factor is not None else []
+            if max(parts, default=0.0) > _HALFWAY and max(parts) != 1.0:
+                facts.turned = TurnFacts(factor=max(parts), site=site(self._watch.compiles.place_of(layer)))
 
     def weights(self, model: Any) -> None:
         """The weights, once the model is built: all that layers made to be trained, frozen ones too."""

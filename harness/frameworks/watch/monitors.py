@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from harness.checks.evaluation_facts import MonitorFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import parsed, written
@@ -24,7 +26,9 @@ def of_keras(session: WatchSession, callbacks: Any) -> None:
         less, more = bool(better(0.0, 1.0)), bool(better(1.0, 0.0))
         if less != more:
             kind = type(callback).__name__
-            add(session, kind, measure, site(written.built(kind, session.script, session.sites)), greater=more)
+            best, least = getattr(callback, "best", None), getattr(callback, "min_delta", 0.0)
+            add(session, kind, measure, site(written.built(kind, session.script, session.sites)), greater=more,
+                best=float(best) if isinstance(best, float | np.floating) and np.isfinite(best) else None, least=abs(float(least or 0.0)))
 
 
 def of_trainer(session: WatchSession, arguments: Any, callbacks: Iterable[Any]) -> None:
@@ -46,9 +50,10 @@ def of_plateau(session: WatchSession, schedule: Any, place: Place | None) -> Non
         add(session, "ReduceLROnPlateau", ast.unparse(given[0]), made or site(place), greater=schedule.mode == "max")
 
 
-def add(session: WatchSession, kind: str, measure: str, place: Site | None, *, greater: bool) -> None:
+def add(session: WatchSession, kind: str, measure: str, place: Site | None, *, greater: bool, best: float | None = None,
+        least: float = 0.0) -> None:
     """Remember one, once."""
     known = session.observation.evaluation.monitors
-    facts = MonitorFacts(kind=kind, measure=measure, greater=greater, site=place)
+    facts = MonitorFacts(kind=kind, measure=measure, greater=greater, site=place, best=best, least=least)
     if facts not in known and len(known) < _MOST:
         known.append(facts)

@@ -183,7 +183,7 @@ class Rounds(ABC, Generic[S]):
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
                 calls = self.watched.seen.loss_calls
                 fits.train(losses, highest=max(rates) if used_up(rates) else None,  # these too
-                           numbers=bool(calls) and calls[-1].name in ("mse", "l1"))
+                           numbers=any(call.name in ("mse", "l1") for call in calls))
                 held.measure(_RESTRAINT_SHARE * self.watched.session.budget.probe_seconds)
                 self.further(fits, len(losses))
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
