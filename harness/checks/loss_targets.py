@@ -19,6 +19,7 @@ _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+
 _WRITTEN = {"int": r"int32|\.int\(|IntTensor", "short": r"int16|\.short\(", "byte": r"uint8|\.byte\(", "bool": r"bool|[<>]|[=!]=|isin",
             "float": r"float(?!64)|FloatTensor", "double": r"float64|double"}
 
+_BYTE, _ABOVE = 256, 30  # values of a byte; rows of further classes that should have come
 
 class LabelDtype(Check):
     """The labels' dtype is not the one that the loss wants.
@@ -63,7 +64,7 @@ class LabelDtype(Check):
                                  "The model's output goes first, the labels second: `loss(logits, labels)`.")
         error = reading.matching(seen, *self._FLOATS, within=_IN_LOSS, stages=("loss", "backward"))
         if error is None:
-            return self._cut_down(seen)
+            return self._cut_down(seen) or self._wrapped(seen)
         got = self._got(error, self._FLOATS)
         output = next((call.inputs for call in seen.loss_calls if call.inputs is not None), None)
         if "class probabilities" in error.message and (output is None or len(output.shape) > 1):
@@ -74,6 +75,23 @@ class LabelDtype(Check):
         else:
             remedy = "This loss compares numbers: `labels = labels.float()`."
         return self._finding(seen, error, f"The loss wants a floating-point target and got {got}.", remedy)
+
+    @staticmethod
+    def _wrapped(seen: Observation) -> Finding | None:
+        """Class ids that were kept as bytes: of more than 256 classes all those above begin again at 0."""
+        place, classes = seen.sites.get("bytes"), max((reading.class_units(seen, call) or 0 for call in seen.loss_calls), default=0)
+        labels = [int(label) for step in seen.steps for label in step.labels or [] if isinstance(label, int | float)]
+        if place is None or classes <= _BYTE or len(labels) < _BYTE or not set(labels) <= set(range(_BYTE)):
+            return None
+        expected = len(labels) * (classes - _BYTE) / classes  # rows of the classes above, if all come about as often
+        # Of rows that are sorted those above may be still to come.
+        if expected < _ABOVE or len(set(labels)) < 0.5 * min(_BYTE, len(labels)) or max(labels) < 0.97 * _BYTE:
+            return None
+        return Finding(
+            message=f"The model tells {classes} classes apart, and none of {len(labels)} labels is above {max(labels)}: kept as bytes "
+                    "(uint8), 256 becomes 0, and the classes from there on have the ids of others.",
+            remedy="Keep class ids in a type that holds them all, `astype(\"int64\")`.", site=place,
+            evidence=[f"different labels among those rows: {len(set(labels))}"])
 
     @staticmethod
     def _cut_down(seen: Observation) -> Finding | None:

@@ -131,6 +131,13 @@ class MemoryGrows(Check):
         """Judges the slope over the last steps against the peak; caches fill in the first ones."""
         if seen.memory.traces >= _TRACES and seen.memory.traces >= 0.5 * seen.memory.traced_calls:
             return self._traced(seen)
+        if seen.memory.reentered >= _TRACES:
+            return Finding(
+                message=f"One persistent tape records all steps: `with` was entered {seen.memory.reentered} times with the same one, which "
+                        "keeps every operation and every tensor of all of them.",
+                remedy="Make a tape for each step, `with tf.GradientTape(persistent=True) as tape:`, and `del tape` after the last "
+                       "gradient; or call `tape.reset()` at the beginning of the block.",
+                site=reading.place(seen, "reentered", "backward"), evidence=[])
         kept = seen.memory.evaluations_kept
         if kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS and kept >= 0.8 * seen.memory.evaluations:
             return self._evaluations(seen)

@@ -183,7 +183,8 @@ class MemoryFacts(Facts):
     many different steps a model answered with a graph that no backward pass goes through, and that is held at the end, of `evaluations`
     such steps; `graphs_kept`: such answers in all. `graphs_at_once`: the most answers of this kind that lived at the end of one evaluation,
     which took `held_at_once` bytes. `traces`: how many graphs
-    TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ."""
+    TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ. `reentered`: how often one
+    persistent tape, which keeps what it has recorded, went on recording."""
 
     peak: int | None = None
     budget: int | None = None
@@ -198,4 +199,5 @@ class MemoryFacts(Facts):
     evaluations: int = 0
     traced_calls: int = 0
     traces: int = 0
+    reentered: int = 0
     weights: int | None = None

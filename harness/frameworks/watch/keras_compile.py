@@ -147,7 +147,8 @@ class Compiles:
         """Facts of a loss object that need no values."""
         given = self.of(model).arguments.get("loss")
         function = getattr(loss, "fn", None)
-        name = _CLASSES.get(type(loss).__name__) or getattr(loss, "kind", OF_KERAS.get(getattr(function, "__name__", ""), "other"))
+        known = getattr(loss, "kind", None) or OF_KERAS.get(getattr(function, "__name__", ""), "other")
+        name: str = _CLASSES.get(type(loss).__name__) or known
         code = getattr(function, "__code__", None)
         if name == "other" and code is not None and self._watch.session.sites.is_own(code.co_filename):
             self._watch.session.site("loss.function", site((code.co_filename, code.co_firstlineno, code.co_name)))

@@ -13,7 +13,7 @@ from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.norms import NEWEST, Hasty
 
 
-def hasty(model: Any, passes: list[Callable[[], Any]], built: Callable[[Any], Any]) -> Hasty | None:
+def hasty(model: Any, passes: Sequence[Callable[[], Any]], built: Callable[[Any], Any]) -> Hasty | None:
     """Layers in which a new batch outweighs all before it; `passes`: forward passes in training mode of the batches that were seen."""
     layers = [layer for layer in flat_layers(model) if getattr(layer, "moving_mean", None) is not None
               and isinstance(getattr(layer, "momentum", None), float) and 1 - layer.momentum >= NEWEST and layer.trainable]

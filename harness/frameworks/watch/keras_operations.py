@@ -85,6 +85,7 @@ class Operations:
         self._heard: list[Operation] = []
         self._listening = contextlib.ExitStack()
         self._found: BadBirth | None = None
+        self._again: tuple[Any, int] = None, 0
 
     def attach(self) -> None:
         """Hook tapes: before everything else that asks them."""
@@ -103,6 +104,8 @@ class Operations:
         def __enter__(tape: Any) -> Any:  # noqa: N807
             if self._looking and not recorded():
                 self._watch.session.safely("operations", self._begins)
+            if self._looking and tape._persistent and tape._tape is not None:  # it goes on where it was
+                self._watch.session.safely("a tape", self._goes_on, tape)
             return original(tape)
 
         return __enter__
@@ -114,6 +117,13 @@ class Operations:
             return original(tape, target, *args, **kwargs)
 
         return gradient
+
+    def _goes_on(self, tape: Any) -> None:
+        known, times = self._again
+        self._again = tape, times + 1 if known is tape else 1
+        memory = self._watch.seen.memory
+        memory.reentered = max(memory.reentered, self._again[1])
+        self._watch.session.site("reentered")
 
     def _begins(self) -> None:
         self._conclude()

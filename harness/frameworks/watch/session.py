@@ -240,6 +240,9 @@ class WatchSession:
         left_out = self.safely("labels that are left out", written.negative, -100, self.script)
         if left_out is not None:
             self.site("left_out", site(left_out))
+        narrow = self.safely("what is kept in bytes", written.named, "uint8", self.script)
+        if narrow is not None:
+            self.site("bytes", site(narrow))
         decoder = self.safely("what a decoder is given", written.keyed, "decoder_input_ids", self.script)
         if decoder is not None:
             self.site("decoder.keyed", site(decoder))

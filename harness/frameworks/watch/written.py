@@ -190,6 +190,13 @@ def negative(number: int, script: Path) -> Place | None:
     return (str(script), min(lines), "<module>") if lines else None
 
 
+def named(name: str, script: Path) -> Place | None:
+    """The only line of a script that names something so, as text or as a part of something else."""
+    lines = {node.lineno for node in ast.walk(parsed.tree(str(script)))
+             if (isinstance(node, ast.Constant) and node.value == name) or (isinstance(node, ast.Attribute) and node.attr == name)}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
 def keyed(name: str, script: Path) -> Place | None:
     """The only line of a script that gives something this name, as a key or an argument; None where several do."""
     lines = {line for node in ast.walk(parsed.tree(str(script))) if not isinstance(node, ast.Name)
