@@ -231,3 +231,13 @@ def test_a_rate_of_zero_all_along(rate: float, displacement: float, wrong: bool)
     facts.displacement = displacement
     result = verdict(RateTooLow, seen(steps=stuck, model=facts, probes=probes(curve(rate, 1.0, 1.0)), optimizer=ADAM))
     assert (isinstance(result, Finding) and "is 0 at each" in result.message) is wrong
+
+
+@pytest.mark.parametrize(("low", "last", "open_"), [(0.3, 1.2, True), (1.0, 1.2, False), (0.3, float("inf"), False)])
+def test_a_loss_that_swings_leaves_the_rate_open(low: float, last: float, *, open_: bool) -> None:
+    swinging = steps(60)
+    for number, step in enumerate(swinging):
+        step.loss = low if number % 3 == 1 else 1.3
+    swinging[-1].loss = last
+    assert RateTooHigh.may_change(seen(steps=swinging, probes=FAILS_LEARNS_SMALLER)) is open_
+    assert not RateTooLow.may_change(seen(steps=swinging, probes=FAILS_LEARNS_SMALLER))
