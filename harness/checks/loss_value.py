@@ -23,6 +23,7 @@ _FEWEST, _LEARNT = 5, 0.9
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
 _COLLAPSING, _SETTLED = 12.0, 20
 _WATCHED, _LATE = 20, 10
+_WIDE = 2.5  # times as large as what comes in, from weights that were drawn for it
 # By how much a loss is more than its cross entropy before it counts as more than that.
 _WHOLE = 1.1
 
@@ -41,6 +42,9 @@ class InitialLoss(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the probe's initial loss against ln k, only for a plain mean cross entropy over a freshly drawn head."""
+        by_hand = self._by_hand(seen)
+        if by_hand is not None:
+            return by_hand
         loss = seen.probes.initial_loss
         call = next((c for c in seen.loss_calls if c.name in {"cross_entropy", "nll", "sparse_categorical", "categorical", "model"}), None)
         if loss is None or call is None or seen.task not in {"classification", "language"}:
@@ -82,6 +86,27 @@ class InitialLoss(Check):
                    "(`head.reset_parameters()`), or `torch.nn.init.normal_(head.weight, std=0.02)`, starts near ln k.",
             site=reading.place(seen, "weights_drawn", "output", "model", "loss"),
             evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows.", *reading.own_losses(seen)])
+
+
+    @staticmethod
+    def _by_hand(seen: Observation) -> Finding | None:
+        """Weights of a loop that has no model: the first loss that was seen, beside how wide they were drawn."""
+        wide = seen.wide
+        call = next((c for c in seen.loss_calls if c.name in {"sparse_categorical", "categorical"}), None)
+        losses = reading.finite(reading.observed_losses(seen))
+        classes = reading.class_units(seen, call) if call is not None else None
+        if wide is None or wide.gain < _WIDE or classes is None or classes < 2 or len(losses) < _WATCHED:
+            return None
+        chance = math.log(classes)
+        if losses[0] <= 3 * chance or losses[0] - chance <= 3 or statistics.fmean(losses[-_LATE:]) < chance:
+            return None
+        return Finding(
+            message=f"Before any step the loss is {losses[0]:.3g}; guessing evenly among {classes} classes costs ln {classes} = "
+                    f"{chance:.3g}. The weights are drawn too wide: `{wide.name}` {tuple(wide.shape)} makes what it is given "
+                    f"{wide.gain:.1f} times as large.",
+            remedy="Draw them for what comes in: a deviation of 1 / sqrt(inputs), `tf.random.normal([n_in, n_out], stddev=n_in ** -0.5)`, "
+                   "or `tf.keras.initializers.GlorotUniform()`.",
+            site=wide.site or reading.place(seen, "backward"), evidence=reading.own_losses(seen))
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,26 @@ class BadBirth(Facts):
     site: Site | None = None
 
 
+class WideFacts(Facts):
+    """Of the weights of a loop with a tape that are no model's: the matrix which multiplies what it is given most, by its deviation times
+    the root of what comes in (1 keeps the size), before the first step. `shape`: of it; `site`: where they are drawn, if in one line."""
+
+    gain: float
+    name: str
+    shape: list[int]
+    site: Site | None = None
+
+
+class CycleFacts(Facts):
+    """A schedule of `total` steps, for whole batches of so many rows; the loader gives `batches` of them, the last one shorter."""
+
+    total: int
+    batches: int
+    rows: int
+    batch_size: int
+    site: Site | None = None
+
+
 class TurnFacts(Facts):
     """A layer that turns images at random, by up to `factor` turns either way."""
 
@@ -132,7 +152,7 @@ class OptimizerFacts(Facts):
     time, as a part of the one that it rises to; `training_steps`: how many a Trainer is going to take. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
-    over without an error, by their names. `compounded`: of its schedule. `clips_nothing`: gradients are clipped at
+    over without an error, by their names. `compounded`, `cycle`: of its schedule. `clips_nothing`: gradients are clipped at
     every step, where there are none.
     """
 
@@ -158,4 +178,5 @@ class OptimizerFacts(Facts):
     clips_nothing: bool = False
     ignored: dict[str, float] = {}
     compounded: CompoundFacts | None = None
+    cycle: CycleFacts | None = None
     site: Site | None = None

@@ -24,7 +24,7 @@ from harness.checks.data_facts import (
 )
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.loss_facts import DivergenceFacts, LossCall, UnweighedFacts, WeightFacts
-from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts
+from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
@@ -67,6 +67,7 @@ class Observation(Facts):
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads.
+    `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it.
     `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
@@ -139,6 +140,7 @@ class Observation(Facts):
     baked: BakedFacts | None = None
     unasked: UnaskedFacts | None = None
     unread: UnreadFacts | None = None
+    wide: WideFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None
     thawed: LaterFacts | None = None

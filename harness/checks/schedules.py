@@ -26,7 +26,7 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    looks = (_compounded, _never_better, _still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
+    looks = (_compounded, _never_better, _short_of_batches, _still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
     return next((found for look in looks if (found := look(seen)) is not None), None)
 
 
@@ -47,6 +47,21 @@ def _compounded(seen: Observation) -> Finding | None:
         site=found.site or reading.place(seen, "schedule_made", "schedule", "fit", "optimizer"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in found.rates[:8])}",
                   f"Factors: {', '.join(f'{factor:.3g}' for factor in found.factors[:8])}", *reading.own_losses(seen)])
+
+
+def _short_of_batches(seen: Observation) -> Finding | None:
+    """A cycle that is counted without the shorter batch at the end of each epoch, and raises when it is stepped beyond."""
+    cycle = seen.optimizer.cycle if seen.optimizer is not None else None
+    if cycle is None:
+        return None
+    whole = cycle.rows // cycle.batch_size
+    return Finding(
+        message=f"`OneCycleLR` was made for {cycle.total} steps, {cycle.total // whole} epochs of {whole} whole batches; the loader gives "
+                f"{cycle.batches}, the last one shorter. Step {cycle.total + 1} comes before {cycle.total // whole} epochs are over, and "
+                "raises a `ValueError`.",
+        remedy="Take the number from the loader, `OneCycleLR(..., epochs=epochs, steps_per_epoch=len(loader))`, or let it leave the short "
+               "batch out, `DataLoader(..., drop_last=True)`.",
+        site=cycle.site or reading.place(seen, "schedule", "optimizer"), evidence=[f"{cycle.rows} rows in batches of {cycle.batch_size}"])
 
 
 def _never_better(seen: Observation) -> Finding | None:

@@ -77,3 +77,34 @@ def test_layers_that_are_built_after_their_weights_were_listed(tmp_path: Path, b
         assert told.site is not None
         assert told.site.source.startswith("weights = ")
         assert "4 variables" in told.message
+
+
+WIDE = """
+import numpy as np, tensorflow as tf
+tf.random.set_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(640, 40)).astype("float32")
+y = np.argmax(x[:, :6], axis=1)
+def matrix(before, after):
+    return tf.Variable(tf.random.normal((before, after), stddev=STDDEV))
+weights = [matrix(40, 64), matrix(64, 64), matrix(64, 6)]
+for epoch in range(3):
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640).batch(32):
+        with tf.GradientTape() as tape:
+            logits = tf.nn.tanh(tf.nn.tanh(xb @ weights[0]) @ weights[1]) @ weights[2]
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=yb, logits=logits))
+        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+            weight.assign_sub(0.005 * gradient)
+"""
+
+
+@pytest.mark.parametrize(("stddev", "wrong"), [("1.0", True), ("before ** -0.5", False)])
+def test_weights_that_are_drawn_too_wide(tmp_path: Path, stddev: str, *, wrong: bool) -> None:
+    seen = watch(tmp_path, WIDE.replace("STDDEV", stddev), probe_seconds=0.5)
+    assert (found(seen) == ["L204"]) is wrong, (found(seen), seen.wide)
+    assert seen.wide is not None
+    if wrong:
+        told = next(result.finding for result in walk(seen) if result.code == "L204")
+        assert told is not None
+        assert told.site is not None
+        assert "tf.random.normal" in told.site.source

@@ -292,3 +292,20 @@ def test_factors_that_pile_up(tmp_path: Path, kind: str, factor: str, codes: lis
         finding = next(result.finding for result in walk(seen) if result.finding)
         assert finding.site is not None
         assert "MultiplicativeLR" in finding.site.source
+
+
+@pytest.mark.parametrize(("rows", "steps", "drop", "fault"), [
+    ("330", "len(X) // 16", "False", True), ("330", "len(train)", "False", False), ("320", "len(X) // 16", "False", False),
+    ("330", "len(X) // 16", "True", False)])
+def test_a_cycle_of_whole_batches(tmp_path: Path, rows: str, steps: str, drop: str, *, fault: bool) -> None:
+    made = WARM.replace("schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 500))", f"""
+X, y = X[:{rows}], y[:{rows}]
+train = DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True, drop_last={drop})
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=4, steps_per_epoch={steps})""")
+    seen = watch(tmp_path, made.replace("INSIDE", "schedule.step()").replace("OUTSIDE", "pass"), steps=30, seconds=60, onward_seconds=0.0)
+    assert (found(seen)[:1] == ["S402"]) is fault, (found(seen), seen.optimizer)
+    if fault:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "made for 80 steps, 4 epochs of 20 whole batches" in finding.message
+        assert finding.site is not None
+        assert "OneCycleLR" in finding.site.source

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import LossCall
+from harness.checks.model_facts import WideFacts
 from harness.checks.training_facts import StepFacts, UnaskedFacts
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.provenance import Text
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _CALLS = 60
+_FAN_IN = 4
+_DRAWN = re.compile(r"(tf|tensorflow)\.random\.(truncated_normal|normal|uniform)")
 
 
 class Bare:
@@ -33,6 +37,8 @@ class Bare:
         """A tape, which has followed the variables `watched`, was asked for the gradients of `sources`."""
         import tensorflow as tf
 
+        if not self._times:
+            self._watch.session.safely("first weights", self._drawn, list(map(_plain, sources)))
         self._times += 1
         self._ever |= {id(source): source for source in map(_plain, sources) if isinstance(source, tf.Variable)}
         newest = max(map(_number, self._ever.values()), default=None)
@@ -43,6 +49,15 @@ class Bare:
             return
         place = seen.unasked.site if seen.unasked is not None else site(_read_at(self._watch.session.sites.place()))
         seen.unasked = UnaskedFacts(asked=len(self._ever), left=[str(variable.name) for variable in left], steps=self._times, site=place)
+
+    def _drawn(self, sources: Sequence[Any]) -> None:
+        """How wide the weights are before the first step."""
+        tables = [(str(getattr(weight, "name", "")), weight.numpy()) for weight in sources if len(getattr(weight, "shape", ())) == 2]
+        gains = [(float(table.std()) * len(table) ** 0.5, name, table) for name, table in tables if len(table) >= _FAN_IN]
+        if gains:
+            gain, name, table = max(gains, key=lambda each: each[0])
+            place = _drawn_at(str(self._watch.session.script))
+            self._watch.seen.wide = WideFacts(gain=gain, name=name, shape=list(table.shape), site=site(place))
 
     def stepped(self, sources: Sequence[Any], losses: Sequence[float], norms: Sequence[float], calls: list[LossCall]) -> bool:
         """A tape is about to be asked for the gradients of `sources`: whether a step lies behind it. What came since the one before:
@@ -71,6 +86,13 @@ def _number(variable: Any) -> int:
     """The number that TensorFlow counts variables up by as they are made."""
     found = re.search(r"(\d+)$", str(getattr(variable, "_unique_id", "")))
     return int(found[1]) if found else 0
+
+
+def _drawn_at(script: str) -> Place | None:
+    """The only line of a script on which TensorFlow draws numbers."""
+    calls = [node for node in ast.walk(parsed.tree(script)) if isinstance(node, ast.Call)]
+    lines = {call.lineno for call in calls if _DRAWN.fullmatch(ast.unparse(call.func))}
+    return (script, lines.pop(), "<module>") if len(lines) == 1 else None
 
 
 def _read_at(place: Place | None) -> Place | None:

@@ -8,6 +8,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from harness.checks.model_facts import CycleFacts
 from harness.frameworks.watch import compounding, monitors, unread, written
 from harness.frameworks.watch.sites import site
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 10_000_000
 _LOW, _FOLLOWED = 0.05, 2000
+_TOLD, _PER_STEP = 20, 0.9  # steps of a schedule; of it by each of the optimizer's
 
 
 def _lengths(schedule: Any) -> list[int]:
@@ -68,6 +70,8 @@ class Schedules:
                 session.safely("a schedule", self._planned, schedule)
             if session.active and self._watch.steps.steps and self._last is not None and schedule is self._last():
                 self._stepped += 1
+                if self._stepped == _TOLD:
+                    session.safely("a schedule's length", self._whole_batches, schedule)
             return original(schedule, *args, **kwargs)
 
         return step
@@ -98,6 +102,22 @@ class Schedules:
             facts.asked_rate, facts.taken, facts.schedule_steps = asked, self._watch.steps.steps, self._stepped
             facts.climb, facts.climb_peak = _climb(self._watch.torch, schedule, 0.5 * asked)
             self._watch.session.safely("a schedule's shape", self._shaped, schedule)
+
+    def _whole_batches(self, schedule: Any) -> None:
+        """A cycle that refuses to go on after its last step, counted in whole batches where a shorter one ends each epoch."""
+        loader, total = self._watch.data.training_loader, getattr(schedule, "total_steps", None)
+        known = loader.facts if loader is not None else None
+        facts = self._watch.seen.optimizer
+        if type(schedule).__name__ != "OneCycleLR" or facts is None or known is None or not total:
+            return
+        if not (known.rows and known.batch_size and known.batches):
+            return
+        whole = known.rows // known.batch_size
+        # Stepped with the optimizer, and for more than one epoch: for a single one the two numbers may differ on purpose.
+        if known.batches == whole + 1 and total % whole == 0 and total > whole and total % known.batches and self._stepped >= _PER_STEP * (
+                self._watch.steps.steps):
+            place = self._watch.seen.sites.get("schedule_made")
+            facts.cycle = CycleFacts(total=total, batches=known.batches, rows=known.rows, batch_size=known.batch_size, site=place)
 
     def _shaped(self, schedule: Any) -> None:
         """Where a function of the script's own says what becomes of the rate."""
