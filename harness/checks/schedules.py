@@ -8,6 +8,7 @@ import statistics
 from harness.checks import reading
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
 _TINY = 0.015  # of the highest rate: nothing is learnt with it any more; many a schedule ends at a hundredth
@@ -19,6 +20,8 @@ _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has
 _FAR = 0.1  # of the targets' variance, from which on there is much to learn still
 _LEFT = 3.0  # times the least change that counts, under which a loss has little left to lose
 _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
+_FEWEST = 40  # steps by which the rest of a training is judged
+_NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
 
 
@@ -208,3 +211,13 @@ def _schedule_site(seen: Observation, *arguments: str) -> Site | None:
     if seen.trainer and (made is None or ".train(" in made.source):
         return reading.place(seen, *(f"training_arguments.{name}" for name in arguments), "training_arguments") or made
     return made or reading.place(seen, "optimizer", "compile", "step")
+
+
+def hopeless(seen: Observation, own: CurveFacts) -> bool:
+    """Whether the steps that are planned in all, going on as those that were watched, take neither loss nor weights anywhere."""
+    optimizer, moved = seen.optimizer, seen.model.displacement if seen.model else None
+    planned = (optimizer.planned_steps or optimizer.training_steps) if optimizer is not None else None
+    if not planned or moved is None or own.start_loss is None or own.final_loss is None or len(own.losses) < _FEWEST:
+        return False
+    times = max(1.0, planned / len(own.losses))
+    return times * (own.start_loss - own.final_loss) < _NOWHERE * abs(own.start_loss) and times * moved < _UNMOVED

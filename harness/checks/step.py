@@ -24,7 +24,6 @@ _CAUSES = ("F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209
 _OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
 _BUFFERED = 3
 _STEADY, _CAME_DOWN = 8, 0.1
-_NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _DEEP, _OFTEN = 0.6, 0.2  # of the loss at the start; of the later steps
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
 
@@ -113,7 +112,7 @@ class RateTooLow(Check):
         # A rate that falls and has come to half will not do more than it has done.
         spent = len(rates) > 1 and rates[-1] < rates[-2] and rates[-1] <= 0.5 * max(rates)
         over = seen.stopped == "finished" and (seen.truncated_at is None or spent) and len(seen.steps) >= _WHOLE
-        if ratio is not None and ratio >= 1e-5 and not (over and own is seen.probes.train) and not _hopeless(seen, own):
+        if ratio is not None and ratio >= 1e-5 and not (over and own is seen.probes.train) and not schedules.hopeless(seen, own):
             return None  # slow, and how long the script would have gone on is not known
         if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):
             raise NotJudged("ten times the rate learns as well: it may only be slow")
@@ -344,16 +343,6 @@ class OtherWeights(Check):
                        site=later.site or reading.place(seen, "optimizer", "step"),
                        evidence=["The first training is in order.",
                                  f"{later.lacking} with gradients that nobody uses: {', '.join(later.left)}"])
-
-
-def _hopeless(seen: Observation, own: CurveFacts) -> bool:
-    """Whether the steps that are planned in all, going on as those that were watched, take neither loss nor weights anywhere."""
-    optimizer, moved = seen.optimizer, seen.model.displacement if seen.model else None
-    planned = (optimizer.planned_steps or optimizer.training_steps) if optimizer is not None else None
-    if not planned or moved is None or own.start_loss is None or own.final_loss is None or len(own.losses) < _WHOLE:
-        return False
-    times = max(1.0, planned / len(own.losses))
-    return times * (own.start_loss - own.final_loss) < _NOWHERE * abs(own.start_loss) and times * moved < _UNMOVED
 
 
 def _comes_back(losses: list[float]) -> bool:

@@ -17,6 +17,11 @@ OF_KERAS = {
     "log_cosh": "l1", "kl_divergence": "kl", "hinge": "hinge",
 }
 
+# Operations through which a result is looked at.
+_THROUGH = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "IdentityN", "StopGradient", "CheckNumerics")
+_ACTIVATIONS = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Relu6": "relu", "Softplus": "softplus"}
+_HOPS = 6
+
 
 @dataclass(frozen=True)
 class Function:
@@ -65,3 +70,36 @@ def _given(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
 def of_a_library(frame: FrameType) -> bool:
     """Whether it is the code of an installed package that runs in a frame."""
     return "-packages/" in frame.f_code.co_filename.replace("\\", "/")
+
+
+def answered(tensor: Any, outputs: list[Any]) -> bool:
+    """Whether a result is what a model gave, in another shape or type at most."""
+    import tensorflow as tf
+
+    given = {id(part) for part in tf.nest.flatten(outputs)}
+    for _ in range(_HOPS):
+        if id(tensor) in given:
+            return True
+        try:
+            operation = tensor.op
+        except (AttributeError, NotImplementedError):
+            return False
+        if operation.type not in _THROUGH or not operation.inputs:
+            return False
+        tensor = operation.inputs[0]
+    return False
+
+
+def activation_of(tensor: Any) -> str | None:
+    """The activation that a result came out of, `linear` where it is no known one; None in eager mode, which keeps no history."""
+    try:
+        operation = tensor.op
+    except (AttributeError, NotImplementedError):
+        return None
+    for _ in range(_HOPS):
+        if operation.type in _ACTIVATIONS:
+            return _ACTIVATIONS[operation.type]
+        if operation.type not in _THROUGH or not operation.inputs:
+            return "linear"
+        operation = operation.inputs[0].op
+    return "linear"

@@ -8,7 +8,8 @@ import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import Site, TensorFacts
-from harness.frameworks.watch.keras_trace import activation_of, numpy_of
+from harness.frameworks.watch.keras_functions import activation_of
+from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:

@@ -20,10 +20,7 @@ from harness.frameworks.watch import keras_divergence, keras_functions
 KEY = "__watched__"
 _WIDE = 200_000
 _ROWS = 4
-# Operations through which a result is looked at.
-_THROUGH = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "IdentityN", "StopGradient", "CheckNumerics")
 _ALIKE = ("MeanSquaredError", "MeanAbsoluteError", "MeanSquaredLogarithmicError", "CosineSimilarity", "LogCosh", "Huber", "KLDivergence")
-_ACTIVATIONS = {"Softmax": "softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Relu6": "relu", "Softplus": "softplus"}
 
 
 class Stop(Exception):
@@ -166,7 +163,7 @@ class _Patches:
             self._record.swapped = self._record.swapped or (self._place() if swapped else None)
             true, pred = (y_pred, y_true) if swapped else (y_true, y_pred)
             seen = LossSeen(loss, true, pred, inside=self._record.depth > 0, weighted=sample_weight is not None, swapped=swapped,
-                            activation=activation_of(pred), place=self._place())
+                            activation=keras_functions.activation_of(pred), place=self._place())
             self._record.losses.append(seen)
             self._stack.append(seen)
             try:
@@ -179,14 +176,17 @@ class _Patches:
         return wrapped
 
     def function_call(self, original: Any, stand_in: Any, given: Callable[..., tuple[Any, Any]]) -> Any:
-        """A loss function that the step calls by itself; not one that a loss object or a metric of the library's calls."""
+        """A loss function that the step calls by itself, on what a model gave; not one that a loss object or a metric of the library's
+        calls."""
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             found = original(*args, **kwargs)
             if not self._stack and not keras_functions.of_a_library(sys._getframe(1)):
                 true, pred = given(*args, **kwargs)
+                if not keras_functions.answered(pred, self._record.outputs):
+                    return found  # rows against each other, say: no answer beside what is wanted
                 place = self._place()
                 self._record.losses.append(LossSeen(stand_in(kwargs, place), true, pred, inside=self._record.depth > 0, weighted=False,
-                                                    rows=found, value=found, activation=activation_of(pred), place=place))
+                                                    rows=found, value=found, activation=keras_functions.activation_of(pred), place=place))
             return found
 
         return wrapped
@@ -287,21 +287,6 @@ def flat(found: Any) -> list[Any]:
     if isinstance(found, dict):
         return [leaf for key in sorted(found) for leaf in flat(found[key])]
     return [found] if found is None or isinstance(found, tf.IndexedSlices) else list(tf.nest.flatten(found))
-
-
-def activation_of(tensor: Any) -> str | None:
-    """The activation that a result came out of, `linear` where it is no known one; None in eager mode, which keeps no history."""
-    try:
-        operation = tensor.op
-    except (AttributeError, NotImplementedError):
-        return None
-    for _ in range(6):
-        if operation.type in _ACTIVATIONS:
-            return _ACTIVATIONS[operation.type]
-        if operation.type not in _THROUGH or not operation.inputs:
-            return "linear"
-        operation = operation.inputs[0].op
-    return "linear"
 
 
 def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_forward: Callable[[], None],
