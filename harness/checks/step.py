@@ -57,7 +57,6 @@ class RateTooHigh(Check):
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=_evidence(seen, better))
 
-
     @classmethod
     def may_change(cls, seen: Observation) -> bool:
         """Where the loss swings, and comes far below that of a guess on its way: a rate that a schedule lowers, or momentum that has gone

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KINDS = ("SelectKBest", "SelectPercentile", "SelectFpr", "SelectFdr", "SelectFwe", "GenericUnivariateSelect", "RFE", "RFECV",
           "SelectFromModel", "SequentialFeatureSelector")
-_LARGEST, _MOST_ROWS, _LEAST, _FOLDS = 1 << 24, 20_000, 10, 5
+_LARGEST, _MOST_ROWS, _LEAST, _FOLDS, _MOST = 1 << 24, 20_000, 10, 5, 16
 _SECONDS = 1.0  # that the choice itself may take, so that it can be made again for each fold
 
 
@@ -74,6 +74,8 @@ class Choosers:
 
     def _chosen(self, chooser: Any, given: Any, labels: Any, seconds: float) -> None:
         table, wanted = np.asarray(given), np.ravel(np.asarray(labels))
+        if len(self._choices) >= _MOST and id(chooser) not in self._choices:
+            return  # a search over many of them
         if table.ndim != 2 or table.size > _LARGEST or table.dtype.kind not in "iuf" or len(wanted) != len(table):
             return
         place = self._session.sites.place()

@@ -141,7 +141,7 @@ class WatchSession:
         self._maps = Maps(self)
         self._columns = Columns(self)
         self._configs = Configs(self)
-        self.open = False
+        self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers = Encoders(self), Folds(self), Choosers(self)
         self._on = False
         self.late = False
