@@ -122,6 +122,12 @@ class RateTooLow(Check):
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=[*_evidence(seen, better), *moved])
 
+    @classmethod
+    def may_change(cls, seen: Observation) -> bool:
+        """Where it is by the steps that are still to come that a training comes nowhere: something may raise the rate yet."""
+        own = seen.probes.train
+        return own is not None and schedules.hopeless(seen, own)
+
 
 class GradientsNotZeroed(Check):
     """`zero_grad()` is missing, or in the wrong place: gradients of earlier steps are still there.

@@ -114,13 +114,16 @@ class KerasWatcher:
                 self.evaluations.may_end(session.budget.further_seconds)
             self.fitting += 1
             try:
-                return original(model, *args, **kwargs)
+                made = original(model, *args, **kwargs)
             except Exception:
                 session.safely("the batch", self.data.broken)
                 raise
             finally:
                 self.fitting -= 1
                 session.safely("callbacks", self._followed, signature, model, args, kwargs)
+            if session.open:
+                session.settle(last=True)  # no further steps of this training will come
+            return made
 
         return fit
 

@@ -35,6 +35,8 @@ class Patience:
         """Whether steps are still watched in full. `undecided`: whether the steps so far leave open if the script learns."""
         budget, steps = self._session.budget, len(self._session.observation.steps)
         if self._longer:
+            if self._session.open and steps % _EVERY == 0 and not self._over:
+                self._session.reconsider()
             done = steps % _EVERY == 0 and not self._session.open and not self._guessing()
             self._over = self._over or steps >= budget.patient_steps or self._slow() or done
         else:

@@ -347,13 +347,20 @@ class WatchSession:
 
         What more steps may change is `open` then, and ends the script when it is called for the `last` time only.
         """
-        results = self.safely("a first verdict", walk, self.observation) or []
-        before = WALK[:WALK.index("evaluation") + evaluated]
-        found = {result.code for result in results if result.state == "found" and result.stage in before}
+        found = self._found(evaluated=evaluated)
         self.open = bool(found) and not last and all(
             check.may_change(self.observation) for check in all_checks() if check.code in found)
         if found and not self.open:
             self.enough("enough steps")
+
+    def reconsider(self) -> None:
+        """To be called now and then while something is `open`: it is not any more where further steps have taken it back."""
+        self.open = bool(self._found())
+
+    def _found(self, *, evaluated: bool = False) -> set[str]:
+        results = self.safely("a first verdict", walk, self.observation) or []
+        before = WALK[:WALK.index("evaluation") + evaluated]
+        return {result.code for result in results if result.state == "found" and result.stage in before}
 
     def enough(self, why: str) -> None:
         """End the script. Raises `Enough`; to be called from a hook that the script itself runs through."""
