@@ -128,7 +128,7 @@ def test_a_cell_is_judged() -> None:
     shells = pytest.importorskip("IPython.core.interactiveshell")
     shell = shells.InteractiveShell.instance()
     shell.run_line_magic("load_ext", "harness.magic")
-    shell.run_cell("import torch\ntorch.manual_seed(0)\nx = torch.randn(64, 4); y = x[:, :1].clone()\nmodel = torch.nn.Linear(4, 1)")
+    shell.run_cell("import torch\ntorch.manual_seed(0)\nx = torch.randn(64, 4); y = x.sum(1, keepdim=True)\nmodel = torch.nn.Linear(4, 1)")
     cell = """
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 for _ in range(30):
