@@ -66,3 +66,13 @@ def test_an_infinity_that_masks_is_not_where_it_is_born(tmp_path: Path, name: st
     birth = watch(tmp_path, text.replace("LOG", "surprise(target + 1e-7) - tf.math.log(answer)")).births[0]
     assert birth.site is not None
     assert birth.site.source.startswith("return tf.reduce_mean(")
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_nobody_listens_once_the_watching_is_over(tmp_path: Path, name: str) -> None:
+    from tensorflow.python.eager import context
+
+    text = SHARES.replace("NAME", name).replace("STEP", FUNCTION).replace("LOG", "surprise(target + 1e-7) - tf.math.log(answer)")
+    seen = watch(tmp_path, text + "with tf.GradientTape() as tape:\n    left = tf.constant(1.0) * 2.0\n")
+    assert seen.steps
+    assert not context.context().op_callbacks

@@ -47,7 +47,7 @@ def patched_in(keras: Any, wrap: Callable[[Any, Callable[..., Any], Callable[...
             original = vars(owner).get(name)
             if original is not None:
                 kept.append((owner, name, original))
-                made = wrap(original, functools.partial(_stand_in, original, kind, logits), _given)
+                made = wrap(original, functools.partial(_stand_in, original, kind, logits), given)
                 setattr(owner, name, functools.update_wrapper(made, original))
     try:
         yield
@@ -61,8 +61,14 @@ def _stand_in(original: Any, kind: str, logits: bool, kwargs: dict[str, Any], pl
     return Function(original, kind, {**options, "from_logits": True} if logits else options, place)
 
 
-def _given(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    keys = [next((key for key in names if key in kwargs), None) for names in (("labels", "y_true"), ("logits", "y_pred"))]
+def keys_of(kwargs: dict[str, Any]) -> list[str | None]:
+    """Under which names target and answer come, None where one comes by its place."""
+    return [next((key for key in names if key in kwargs), None) for names in (("labels", "y_true"), ("logits", "y_pred"))]
+
+
+def given(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The target and the answer that such a function is called with."""
+    keys = keys_of(kwargs)
     true, pred = (kwargs[key] if key else args[number] if number < len(args) else None for number, key in enumerate(keys))
     return true, pred
 

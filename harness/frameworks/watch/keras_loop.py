@@ -15,12 +15,11 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, tensors
+from harness.frameworks.watch import keras_divergence, keras_functions, tensors
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
-from harness.frameworks.watch.keras_functions import OF_KERAS, OF_TENSORFLOW
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_steps import disjoint
@@ -99,7 +98,7 @@ class Loop:
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
         if hasattr(self._keras.optimizers.Optimizer, "apply"):
             replace(self._keras.optimizers.Optimizer, "apply", self._wrap_apply)
-        for owner, names, logits in ((tf.nn, OF_TENSORFLOW, True), (self._keras.losses, OF_KERAS, False)):
+        for owner, names, logits in ((tf.nn, keras_functions.OF_TENSORFLOW, True), (self._keras.losses, keras_functions.OF_KERAS, False)):
             for name, known in names.items():
                 if not hasattr(owner, name):
                     continue
@@ -227,8 +226,7 @@ class Loop:
                 return original(*args, **kwargs)
             with self._within():
                 found = original(*args, **kwargs)
-            keys = [next((key for key in names if key in kwargs), None) for names in (("labels", "y_true"), ("logits", "y_pred"))]
-            true, pred = (kwargs[key] if key else args[place] if place < len(args) else None for place, key in enumerate(keys))
+            keys, (true, pred) = keras_functions.keys_of(kwargs), keras_functions.given(*args, **kwargs)
             call = LossCall(name=name, step=self._number, reduction="none", site=self._watch.session.sites.here(),
                             from_logits=(logits or bool(kwargs.get("from_logits"))) if name in CROSS_ENTROPIES else None)
             self._watch.session.safely("a loss", self._compared, call, true, pred, found)

@@ -93,6 +93,7 @@ class Operations:
 
         self._watch.session.patches.replace(tf.GradientTape, "__enter__", self._wrap_enter)
         self._watch.session.patches.replace(tf.GradientTape, "gradient", self._wrap_gradient)
+        self._watch.session.patches.calling(self._end)  # a tape may be open when the hooks go
 
     @property
     def _looking(self) -> bool:
