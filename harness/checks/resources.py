@@ -15,6 +15,10 @@ _BEFORE = ("setup", "data")
 _TRACES = 8
 _EVALUATIONS, _GRAPHS = 8, 20
 _HELD, _HELD_SHARE = 96 << 20, 0.1  # bytes, and part of the peak
+_GATHERS = "evaluation_loop"  # of a Trainer
+_GATHERED = ("The Trainer keeps what the model gives for every row until the evaluation is over. Keep less of it: "
+             "`preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)`; move it off the device: "
+             "`eval_accumulation_steps=8`; or take a smaller `per_device_eval_batch_size`.")
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGTRAP")
 _WIDTHS = {"float": 4,
@@ -54,8 +58,11 @@ class OutOfMemory(Check):
         longest = max((b.longest for b in seen.batches if b.longest), default=None)
         if batch:
             evidence.append(f"batch of {batch} rows" + (f", up to {longest} tokens each" if longest else ""))
-        return Finding(message=f"Memory ran out{asked}" + (f", with {batch} rows in a batch." if batch else "."),
-                       remedy=self._remedy(seen, batch), site=error.site or reading.place(seen, "loss", "fit", "step"), evidence=evidence)
+        gathers = seen.trainer and any(function == _GATHERS for *_, function in error.frames)
+        return Finding(message=f"Memory ran out{asked}" + (" in the evaluation." if gathers else f", with {batch} rows in a batch."
+                                                           if batch else "."),
+                       remedy=_GATHERED if gathers else self._remedy(seen, batch),
+                       site=error.site or reading.place(seen, "loss", "fit", "step"), evidence=evidence)
 
     def _crashed(self, seen: Observation) -> Finding | None:
         """Native code that does not ask whether it got the memory crashes; what its allocator said before is all that is left."""
@@ -143,6 +150,8 @@ class MemoryGrows(Check):
             return self._evaluations(seen)
         if seen.memory.held_at_once >= max(_HELD, _HELD_SHARE * (seen.memory.peak or 0)):
             return self._at_once(seen)
+        if seen.memory.scores_kept >= max(_HELD, _HELD_SHARE * (seen.memory.peak or 0)):
+            return self._scores(seen)
         killed = seen.ended is not None and seen.ended.out_of_memory
         peak = seen.ended.resident if seen.ended is not None and killed else seen.memory.peak
         growth, steps = seen.memory.growth_per_step, len(seen.steps)
@@ -183,6 +192,18 @@ class MemoryGrows(Check):
             remedy="Evaluate under `with torch.no_grad():`, and add up numbers: `total += loss.item()`.",
             site=reading.place(seen, "kept_at_once", "evaluation", "loss"),
             evidence=[f"answers with a graph that lived at the end of one evaluation: {memory.graphs_at_once}"])
+
+    @staticmethod
+    def _scores(seen: Observation) -> Finding:
+        """A Trainer without `preprocess_logits_for_metrics` keeps what the model gives for all rows, and copies it where it joins them."""
+        memory = seen.memory
+        return Finding(
+            message=f"The evaluation keeps the scores of all {memory.classes} classes for all its rows, {_size(memory.scores_kept)}, until "
+                    "it is over, and takes them for nothing but which is the largest. More rows take more.",
+            remedy="Let the Trainer keep the classes alone: `preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)`, and "
+                   f"no `argmax` in `compute_metrics`. That is {_size(2 * memory.scores_kept / memory.classes)}.",
+            site=reading.place(seen, "trainer", "evaluation"),
+            evidence=[f"peak of the process: {_size(memory.peak)}"] if memory.peak else [])
 
     @staticmethod
     def _traced(seen: Observation) -> Finding:

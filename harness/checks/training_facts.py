@@ -184,7 +184,8 @@ class MemoryFacts(Facts):
     such steps; `graphs_kept`: such answers in all. `graphs_at_once`: the most answers of this kind that lived at the end of one evaluation,
     which took `held_at_once` bytes. `traces`: how many graphs
     TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ. `reentered`: how often one
-    persistent tape, which keeps what it has recorded, went on recording."""
+    persistent tape, which keeps what it has recorded, went on recording. `scores_kept`: bytes of the scores, of `classes` classes each,
+    that one evaluation has held until it was over, though its metric reads nothing off them but the largest."""
 
     peak: int | None = None
     budget: int | None = None
@@ -200,4 +201,6 @@ class MemoryFacts(Facts):
     traced_calls: int = 0
     traces: int = 0
     reentered: int = 0
+    scores_kept: int = 0
+    classes: int = 0
     weights: int | None = None

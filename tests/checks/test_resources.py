@@ -81,6 +81,23 @@ def test_a_function_that_is_traced_at_every_call(traces: int, calls: int, wrong:
         assert not hasattr(verdict(MemoryGrows, observation), "remedy")
 
 
+@pytest.mark.parametrize(("kept", "peak", "wrong"), [(2**29, 2**31, True), (2**26, 2**31, False), (2**27, 2**33, False), (0, 2**31, False)])
+def test_scores_of_a_whole_evaluation(kept: int, peak: int, wrong: bool) -> None:
+    observation = seen(trainer="Trainer", memory=MemoryFacts(peak=peak, growth_per_step=0.0, scores_kept=kept, classes=4000),
+                       steps=steps(60), sites={"trainer": HERE})
+    if wrong:
+        found(MemoryGrows, observation, "4000 classes", "512 MiB", "preprocess_logits_for_metrics", "That is 262 KiB")
+    else:
+        assert verdict(MemoryGrows, observation) is None
+
+
+def test_an_evaluation_of_a_trainer_that_does_not_fit() -> None:
+    error = _error("OutOfMemoryError", "CUDA out of memory. Tried to allocate 2.50 GiB.")
+    error.frames = [("train.py", 9, "<module>"), ("trainer.py", 4000, "evaluate"), ("trainer.py", 4200, "evaluation_loop")]
+    found(OutOfMemory, died(error, trainer="Trainer", loaders=LOADERS), "in the evaluation", "eval_accumulation_steps", "argmax(-1)")
+    found(OutOfMemory, died(error, loaders=LOADERS), "256 rows", "128")
+
+
 OUT = EndFacts(name="SIGKILL", site=HERE, out_of_memory=True, resident=3 * 2**30, machine=4 * 2**30)
 
 

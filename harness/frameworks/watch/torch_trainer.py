@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ARRAYS = 4  # that a model gives and that are exchanged
 _LARGEST = 1 << 28  # bytes of scores that are copied to ask a metric again
+_HELD = 1 << 26  # bytes of scores from which on it is asked what they are kept for
+_ROWS = 16  # that this is asked with
 
 
 class Trainers:
@@ -178,6 +180,7 @@ class Trainers:
                 session.safely("compute_metrics", self._one_place_on, facts, mine, prediction)
                 session.safely("compute_metrics", self._longer, facts, mine, prediction)
                 session.safely("compute_metrics", self._exchanged, facts, mine, prediction)
+                session.safely("compute_metrics", self._ranked, mine, prediction)
             return values
 
         return compute_metrics
@@ -271,6 +274,28 @@ class Trainers:
             facts.longer = numbers(values)
             code = getattr(mine, "__code__", None)
             facts.counted = site(written.compared(code, self._watch.session.sites)) if code is not None else None
+
+    def _ranked(self, mine: Any, prediction: Any) -> None:
+        """Whether the script's metric takes scores for nothing but which is the largest: with all others in reverse order it says the same,
+        of its labels and of those that come second."""
+        given, labels, memory = prediction.predictions, prediction.label_ids, self._watch.seen.memory
+        scores = given[0] if isinstance(given, tuple) and given else given
+        if getattr(scores, "ndim", 0) < 2 or scores.dtype.kind != "f" or scores.nbytes <= max(_HELD, memory.scores_kept):
+            return
+        if getattr(labels, "shape", None) != scores.shape[:-1]:
+            return
+        some, theirs = scores[:_ROWS], labels[:_ROWS]
+        best = some.argmax(-1)[..., None]
+        bare = -some
+        np.put_along_axis(bare, best, bare.max(-1, keepdims=True) + 1, axis=-1)
+        second = np.where(theirs == IGNORED, theirs, bare.argmin(-1))
+        rest = [part[:_ROWS] for part in given[1:]] if isinstance(given, tuple) else []
+        for asked in (theirs, second):
+            said = [self._asked(mine, type(prediction)(predictions=(tried, *rest) if isinstance(given, tuple) else tried, label_ids=asked))
+                    for tried in (some, bare)]
+            if not all(isinstance(values, dict) for values in said) or not numbers(said[0]) or numbers(said[0]) != numbers(said[1]):
+                return
+        memory.scores_kept, memory.classes = int(scores.nbytes), int(scores.shape[-1])
 
     def _written(self, function: Any) -> Site | None:
         """Where the script defines a function, if it does."""
