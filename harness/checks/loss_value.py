@@ -263,7 +263,28 @@ class SumInsteadOfMean(Check):
                                "by their number.", summed.site or reading.place(seen, "loss", "backward"))
         if not seen.loss_calls:
             raise NotJudged("no loss call was seen")
-        return None
+        return self._undivided(seen) if seen.probes.undivided else None
+
+    @staticmethod
+    def _undivided(seen: Observation) -> Finding | None:
+        """Judges a step over several batches by the same steps at the rate divided by their number, which is what dividing comes to."""
+        own, batches = seen.probes.train, seen.probes.undivided
+        divided = next((curve for curve in seen.probes.train_scaled
+                        if own is not None and math.isclose(curve.learning_rate * batches, own.learning_rate, rel_tol=1e-6)), None)
+        if own is None or divided is None or not reading.learned(divided) or reading.better_smaller_rate(seen) is None:
+            return None
+        if seen.trainer:
+            remedy = ("Divide by the number that the Trainer hands over, which counts all of them: "
+                      '`cross_entropy(..., reduction="sum") / num_items_in_batch`. With a loss function of yours it does not divide.')
+            site = seen.loss_calls[0].site or reading.place(seen, "loss", "trainer")
+        else:
+            remedy = f"Divide what goes backward: `(loss / {batches}).backward()`."
+            site = reading.place(seen, "backward", "loss")
+        return Finding(
+            message=f"Each step adds up the gradients of {batches} batches, and their losses are not divided by {batches}: a sum over "
+                    f"batches where a mean was meant. Each step is {batches} times as large, and at this learning rate it does not train.",
+            remedy=remedy, site=site,
+            evidence=[f"As it is, {reading.describe(own)}.", f"Divided by {batches}, {reading.describe(divided)}."])
 
     @staticmethod
     def _harms(seen: Observation, rows: int, total: float | None, remedy: str, site: Site | None) -> Finding | None:

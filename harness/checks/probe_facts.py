@@ -164,7 +164,8 @@ class ProbeFacts(Facts):
     `hasty`: batch normalisation that goes by its newest batch.
     `restraints`: dropout, weight decay and penalties that may be too strong. `summed`: the script makes its loss of the rows by adding
     them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length one, next to a longer one, in
-    every step that was looked at.
+    every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none of their mean losses was
+    divided by that number.
     """
 
     initial_loss: float | None = None
@@ -195,6 +196,7 @@ class ProbeFacts(Facts):
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None
     softmax_of_one: list[int] | None = None
+    undivided: int = 0
     skipped: dict[str, str] = {}
     overfit_rows: int = 0
     evaluation_values: dict[str, float] = {}

@@ -314,6 +314,19 @@ def test_sum_instead_of_mean() -> None:
     assert isinstance(verdict(SumInsteadOfMean, seen(loss_calls=[summed])), str)
 
 
+@pytest.mark.parametrize(("batches", "trained", "wrong"), [
+    (10, FAILS_LEARNS_SMALLER, True), (4, FAILS_LEARNS_SMALLER, False), (10, LEARNS, False), (10, NEVER_LEARNS, False),
+    (0, FAILS_LEARNS_SMALLER, False)])
+def test_a_sum_over_batches(batches: int, trained: ProbeFacts, *, wrong: bool) -> None:
+    probed = replace(trained, undivided=batches)
+    for facts, said in (({}, "(loss / 10).backward()"), ({"trainer": "Trainer"}, "num_items_in_batch")):
+        observed = seen(loss_calls=[call()], probes=probed, **facts)
+        if wrong:
+            found(SumInsteadOfMean, observed, "10 batches", said)
+        else:
+            assert verdict(SumInsteadOfMean, observed) is None
+
+
 def test_not_a_number() -> None:
     birth = BadBirth(step=3, what="activation", name="log", rows=[2, 5], row_labels=[0, 1], site=MODEL)
     bad = [*steps(2), *steps(3, loss=math.nan)[2:]]

@@ -254,14 +254,15 @@ class Fits(Generic[S]):
 
     def _other_rates(self, own: CurveFacts, moved: float) -> list[float]:
         """The factors of the rate to hold the script's own against, by how far its steps moved the weights; the best guess first."""
+        divided = [1 / self._facts.undivided] if self._facts.undivided else []
         if moved > 1.0:
             # Weights that moved by more than their own size want more than a little less: halfway (in powers) to a sensible movement.
-            return [max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved))), _SLOWER]
+            return [*divided, max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved))), _SLOWER]
         fitted = self._fitted(own)
         if _STILL <= moved < NEAR and fitted:
             return [min(fitted), min(10 * min(fitted), _MOST_FASTER)]
         if moved >= _STILL:
-            return [_SLOWER]
+            return [*divided, _SLOWER]
         # What fitted one batch is the best guess of what would train.
         faster = max([_FASTER, *fitted])
         best = faster if fitted or moved <= 0 else min(max(faster, _SENSIBLE / moved), _MOST_FASTER)

@@ -83,6 +83,10 @@ class Rounds(ABC, Generic[S]):
         """What holds the model back, and how to do without it. The first weights are in place."""
         return []
 
+    def undivided(self) -> int:
+        """Of how many batches each step adds up the gradients without dividing; 0 where it does not."""
+        return 0
+
     def hasty(self, fits: Fits[S]) -> Hasty | None:
         """Layers that normalise by what their newest batch was. The weights are those of now."""
         return None
@@ -182,6 +186,7 @@ class Rounds(ABC, Generic[S]):
                 held = restraints.Held(self.facts, self._restraints, fits, len(losses))  # while the weights are those of now
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
                 calls = self.watched.seen.loss_calls
+                self.facts.undivided = self.watched.session.safely("batches that are added up", self.undivided) or 0
                 fits.train(losses, highest=max(rates) if used_up(rates) else None,  # these too
                            numbers=any(call.name in ("mse", "l1") for call in calls))
                 held.measure(_RESTRAINT_SHARE * self.watched.session.budget.probe_seconds)

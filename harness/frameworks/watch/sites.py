@@ -168,10 +168,29 @@ def kept(stack: Iterable[Place]) -> Site | None:
 
 
 def keywords(place: Place | None) -> dict[str, Place]:
-    """Where each keyword of the calls at a place is written: a call may be longer than a screen. Of nested calls the inner ones count."""
+    """Where each keyword of the calls at a place is written: a call may be longer than a screen. Of nested calls the inner ones count.
+    Those of `**settings` are where the dictionary is written, if that is one place."""
     if place is None:
         return {}
-    calls = [node for node in ast.walk(parsed.tree(place[0]))
-             if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)]
+    tree = parsed.tree(place[0])
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)]
     calls.sort(key=lambda node: node.lineno - (node.end_lineno or 0))
-    return {word.arg: (place[0], word.value.lineno, place[2]) for call in calls for word in call.keywords if word.arg}
+    found: dict[str, Place] = {}
+    for word in (word for call in calls for word in call.keywords):
+        written = {word.arg: word.value} if word.arg else _entries(tree, word.value)
+        found |= {name: (place[0], value.lineno, place[2]) for name, value in written.items()}
+    return found
+
+
+def _entries(tree: ast.Module, value: ast.expr) -> dict[str, ast.expr]:
+    """What `**value` spells out: the entries of a dictionary that is written out, there or where its name is bound once."""
+    if isinstance(value, ast.Name):
+        bound = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)
+                 and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)]
+        return _entries(tree, bound[0]) if len(bound) == 1 and not isinstance(bound[0], ast.Name) else {}
+    if isinstance(value, ast.Dict):
+        return {key.value: entry for key, entry in zip(value.keys, value.values, strict=True)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        return {word.arg: word.value for word in value.keywords if word.arg}
+    return {}

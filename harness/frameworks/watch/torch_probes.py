@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.checks import loss_value
 from harness.frameworks.watch import (
     tensors,
+    torch_accumulation,
     torch_inside,
     torch_norms,
     torch_probe_trainer,
@@ -176,6 +177,10 @@ class Probes(Rounds[Step]):
                  torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
                  torch_restraints.penalty(backend, steps)]
         return [restraint for restraint in found if restraint is not None]
+
+    def undivided(self) -> int:
+        """Of how many batches each step adds up the gradients without dividing."""
+        return torch_accumulation.undivided(self._watch.torch, self._watch.seen, self.steps)
 
     def hasty(self, fits: Fits[Step]) -> Hasty | None:
         """Layers that normalise by what their newest batch was."""
