@@ -80,6 +80,14 @@ class ModelInputs(Check):
     def _never_comes(seen: Observation, loader: LoaderFacts) -> Finding:
         """A `forward` takes anything as `**kwargs`, and a Trainer keeps what it names only."""
         missed = ", ".join(f"`{name}`" for name in loader.missed)
+        if loader.missed_by:
+            return Finding(
+                message=f"{loader.missed_by}() asks for {missed}, and the Trainer has dropped that column before: it keeps the columns "
+                        "that the model's forward() names.",
+                remedy="Keep the dataset's columns, `TrainingArguments(..., remove_unused_columns=False)`, and give the model those that "
+                       "it takes.",
+                site=reading.place(seen, "training_arguments", "loader"),
+                evidence=[f"columns of the dataset: {', '.join(loader.columns)}", f"dropped: {', '.join(loader.dropped_columns)}"])
         return Finding(
             message=f"forward() asks for {missed} in what it takes as `**` anything else, and the Trainer has dropped that column before: "
                     "it keeps the columns that forward() names.",

@@ -153,8 +153,9 @@ class LoaderFacts(Facts):
 
     `label_counts` over what was seen or the whole dataset when that is cheap; `label_runs`: share of neighbouring rows, in the order they
     came, that have the same label, measured over `ordered_rows` rows. `columns`: of the dataset underneath;
-    `dropped_columns`: those that the framework removes; `missed`: those of them that a `forward` of the script's own asks for by their
-    name, in what it takes as `**` anything else; `numbers`: those that have one number or class a row. `objects`: shape of an
+    `dropped_columns`: those that the framework removes; `missed`: those of them that a function of the script's own asks for by their
+    name: `forward`, in what it takes as `**` anything else, or `missed_by`, a method of its Trainer or its collator;
+    `numbers`: those that have one number or class a row. `objects`: shape of an
     array of Python's objects, of two axes or more, among the inputs.
     """
 
@@ -171,6 +172,7 @@ class LoaderFacts(Facts):
     columns: list[str] = []
     dropped_columns: list[str] = []
     missed: list[str] = []
+    missed_by: str = ""
     numbers: list[str] = []
     label_column: str | None = None
     label_names: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
 from harness.checks.data_facts import SourceFacts
@@ -318,7 +319,7 @@ def test_sum_instead_of_mean() -> None:
     (10, FAILS_LEARNS_SMALLER, True), (4, FAILS_LEARNS_SMALLER, False), (10, LEARNS, False), (10, NEVER_LEARNS, False),
     (0, FAILS_LEARNS_SMALLER, False)])
 def test_a_sum_over_batches(batches: int, trained: ProbeFacts, *, wrong: bool) -> None:
-    probed = replace(trained, undivided=batches)
+    probed = msgspec.structs.replace(trained, undivided=batches)
     for facts, said in (({}, "(loss / 10).backward()"), ({"trainer": "Trainer"}, "num_items_in_batch")):
         observed = seen(loss_calls=[call()], probes=probed, **facts)
         if wrong:

@@ -376,7 +376,7 @@ class Data:
         if said is None:
             return
         facts.columns, facts.dropped_columns, facts.numbers = said.columns, said.dropped_columns, said.numbers
-        facts.missed = said.missed
+        facts.missed, facts.missed_by = said.missed, said.missed_by
         facts.label_column, facts.label_names = said.label_column, said.label_names
         facts.label_counts = said.label_counts or facts.label_counts
         if said in self._watch.seen.loaders:

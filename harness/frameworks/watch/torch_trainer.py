@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _ARRAYS = 4  # that a model gives and that are exchanged
 _LARGEST = 1 << 28  # bytes of scores that are copied to ask a metric again
 _HELD = 1 << 26  # bytes of scores from which on it is asked what they are kept for
+_READ = ("compute_loss", "training_step", "prediction_step")  # methods of a Trainer that are given a batch
 _ROWS = 16  # that this is asked with
 
 
@@ -331,6 +332,11 @@ class Trainers:
         code = getattr(type(trainer.model).forward, "__code__", None)
         if code is not None and code.co_flags & inspect.CO_VARKEYWORDS:
             facts.missed = [name for name in facts.dropped_columns if name in code.co_consts]
+        collator = trainer.data_collator
+        for function in (*(getattr(type(trainer), name) for name in _READ), collator, type(collator).__call__):
+            reader = getattr(function, "__code__", None)
+            if reader is not None and not facts.missed:
+                facts.missed, facts.missed_by = written.asked(reader, facts.dropped_columns, self._watch.session.sites), reader.co_name
         if code is not None and self._watch.session.sites.is_own(code.co_filename):
             self._watch.session.site("forward_written", site((code.co_filename, code.co_firstlineno, code.co_name)))
         self._watch.data.columns_of_trainer(facts)

@@ -37,6 +37,24 @@ def column(code: Any, names: Iterable[str], sites: Sites, *, first: bool = False
     return (code.co_filename, min(lines) if first else max(lines), code.co_name) if lines else None
 
 
+def asked(code: Any, names: Iterable[str], sites: Sites) -> list[str]:
+    """Those of these keys that a function of the script's own takes out of something to make use of: `weights = batch.pop("weight", None)`,
+    and not `batch.pop("weight", None)` alone, which is rid of it."""
+    tree = parsed.tree(code.co_filename) if sites.is_own(code.co_filename) else None
+    parts = [part for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and _begins(node) == code.co_firstlineno
+             for part in ast.walk(node)] if tree is not None else []
+    alone = {id(part.value) for part in parts if isinstance(part, ast.Expr)}
+    keys = {key.value for part in parts if id(part) not in alone and (key := _key(part)) is not None}
+    return [name for name in names if name in keys]
+
+
+def _key(node: ast.AST) -> ast.Constant | None:
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return node.slice if isinstance(node.slice, ast.Constant) else None
+    taken = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args
+    return node.args[0] if isinstance(node, ast.Call) and taken and isinstance(node.args[0], ast.Constant) else None
+
+
 def constructor(owner: type, sites: Sites) -> Place | None:
     """Where a class of the script's own calls what it inherits to construct itself, or else where it begins."""
     code = getattr(vars(owner).get("__init__"), "__code__", None)
