@@ -30,12 +30,13 @@ def parted(seen: Observation, place: Site) -> Site:
     return own[-1] if own and together else place
 
 
-def _side_by_side(source: str) -> bool:
-    """Whether a line makes several values, each by an expression of its own: `x, y = read(), read_labels()`."""
+def _side_by_side(source: str, *, unread: bool = True) -> bool:
+    """Whether a line makes several values, each by an expression of its own: `x, y = read(), read_labels()`; `unread` where it is part of a
+    longer statement."""
     try:
         statement = ast.parse(source).body[0]
     except (SyntaxError, IndexError):
-        return True
+        return unread
     return isinstance(getattr(statement, "value", None), ast.Tuple)
 
 
@@ -50,7 +51,7 @@ def common(seen: Observation) -> Site | None:
     """The latest line on which the rows of training and evaluation are made, called for or put into an order, both at once."""
     shared = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
     return next((step.site for step in seen.sources.get("held", []) if step.kind in ("made", "called", "reordered")
-                 and (step.site.file, step.site.line) in shared), None)
+                 and (step.site.file, step.site.line) in shared and not _side_by_side(step.site.source, unread=False)), None)
 
 
 def reshuffled(seen: Observation) -> Site | None:

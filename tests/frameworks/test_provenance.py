@@ -367,3 +367,24 @@ def test_labels_among_the_inputs_of_a_model(tmp_path: Path) -> None:
     place = sourcing.shifted(Observation(sources=found))
     assert place is not None
     assert place.source.startswith('features = {"input_ids"')
+
+
+SEVERAL_CALLS = """
+import numpy as np
+def run(rows, held):
+    x, y = rows[:, 1:], rows[:, 0]
+    model.fit(x, y)
+whole = read()
+launch = read_launch()
+run(whole[:80], whole[80:])
+run(whole, launch)
+"""
+
+
+@pytest.mark.parametrize(("under_way", "made"), [((5, 8), "whole = read()"), ((5,), None), ((5, 9), "whole = read()")])
+def test_of_several_calls_the_one_that_was_under_way(tmp_path: Path, under_way: tuple[int, ...], made: str | None) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SEVERAL_CALLS)
+    seen = Observation(sites={"fit": Site(file=str(path), line=5, source="model.fit(x, y)")})
+    found = sources.of(seen, {"fit": under_way})
+    assert [source for kind, source in told(found["inputs"]) if kind == "made"] == ([made] if made else [])

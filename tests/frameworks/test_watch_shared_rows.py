@@ -68,6 +68,45 @@ def test_rows_that_are_repeated(tmp_path: Path, before: str, after: str, *, wron
         assert told.site.source == BALANCE
 
 
+FOLDS = """
+import keras, numpy as np
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import StandardScaler
+rng = np.random.default_rng(0)
+def read(rows):
+    x = rng.normal(size=(rows, 6))
+    return np.concatenate([x, (x[:, :1] + x[:, 1:2] > 1.2).astype(float)], axis=1)
+def balance(table):
+    few, many = table[table[:, 6] > 0], table[table[:, 6] == 0]
+    return rng.permutation(np.concatenate([many, few[rng.integers(0, len(few), len(many))]]))
+def run(train, test):
+    scaler = StandardScaler().fit(train[:, :6])
+    x_train, x_test = scaler.transform(train[:, :6]), scaler.transform(test[:, :6])
+    model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("adam", "binary_crossentropy")
+    model.fit(x_train, train[:, 6], epochs=3, verbose=0)
+    return ((model.predict(x_test, verbose=0)[:, 0] > 0.5) == test[:, 6]).mean()
+table, launch = read(500), read(200)
+BEFORE
+for fitted, held in KFold(3, shuffle=True, random_state=0).split(table):
+    score = run(WITHIN(table[fitted]), table[held])
+run(table, launch)
+"""
+
+
+@pytest.mark.parametrize(("before", "within", "wrong"), [("table = balance(table)", "", True), ("", "balance", False)])
+def test_rows_of_doubles_that_keras_trains_on_as_floats(tmp_path: Path, before: str, within: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, FOLDS.replace("BEFORE", before).replace("WITHIN", within), probe_seconds=0.5)
+    assert seen.evaluation.shared is not None, seen.warnings
+    assert ("E510" in found(seen)) is wrong, seen.evaluation.shared
+    if wrong:
+        told = next(result.finding for result in walk(seen) if result.code == "E510")
+        assert told is not None
+        assert told.site is not None
+        assert told.site.source == before
+
+
 @pytest.mark.parametrize(("once", "wrong"), [("", True), (", reshuffle_each_iteration=False", False)])
 def test_a_split_that_is_drawn_anew(tmp_path: Path, once: str, *, wrong: bool) -> None:
     pytest.importorskip("keras")

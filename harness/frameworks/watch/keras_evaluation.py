@@ -65,7 +65,7 @@ class Evaluations:
         if self._seen.site is None:
             self._seen.site = place
         if place is not None and ".fit(" not in place.source:
-            self._watch.seen.sites["evaluation"] = place
+            self._watch.session.site("evaluation", place, last=True)
         self._after_training = bool(self._watch.seen.steps)
         if self._watch.seen.steps:
             self._watch.session.reach("evaluation")

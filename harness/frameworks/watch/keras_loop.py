@@ -266,7 +266,7 @@ class Loop:
         call.inputs, call.target = tensors.facts(numpy_of(pred)), tensors.facts(np.asarray(numpy_of(true)))
         call.value = float(np.mean(numpy_of(value))) if value is not None else None
         if call.site is not None:
-            self._watch.seen.sites.setdefault("loss", call.site)
+            self._watch.session.site("loss", call.site)
         self._labels = true
         self._calls.append(call)
 

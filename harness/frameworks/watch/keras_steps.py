@@ -298,7 +298,7 @@ class Steps:
                 call.row_losses = [float(value) for value in each]
                 call.row_labels = (class_ids(true) or [])[:_ROWS]
             if call.site is not None:
-                watch.seen.sites.setdefault("loss", call.site)
+                watch.session.site("loss", call.site)
             found.append(call)
             if activation is not None and watch.seen.model is not None and not watch.seen.model.final_activation:
                 watch.seen.model.final_activation = activation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from harness.checks.raised import INPUTS, LABELS
@@ -28,10 +29,11 @@ class Step:
 
 
 class Text:
-    """The text of one script."""
+    """The text of one script. `callers`: lines that were under way; of several calls of a function the one on such a line is meant."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, callers: Collection[int] = ()) -> None:
         self._tree = tree
+        self._callers = callers
         self._functions: dict[str, ast.FunctionDef] = {}
         self._classes: dict[str, ast.ClassDef] = {}
         self._scope_of: dict[int, Scope] = {}
@@ -200,6 +202,8 @@ class Text:
         entered = self._entered.get(id(scope))
         calls = [entered] if entered is not None else [
             call for call in self._calls if name_of(call.func) == called and (method or isinstance(call.func, ast.Name))]
+        if len(calls) > 1:
+            calls = [call for call in calls if any(call.lineno <= line <= (call.end_lineno or 0) for line in self._callers)]
         if len(calls) != 1:
             return
         place = names.index(name) - method

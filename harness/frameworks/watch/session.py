@@ -128,6 +128,7 @@ class WatchSession:
         self.budget = budget or WatchBudget()
         self.observation = Observation(script=str(script_path))
         self.sites = Sites(script_path)
+        self.callers: dict[str, tuple[int, ...]] = {}  # by the name of a site, the script's lines that were under way there first
         self.patches = Patches()
         self.trainings = Trainings(self)
         self.stopping: str | None = None
@@ -254,7 +255,7 @@ class WatchSession:
             reshaped = self.safely("where images are cut", written.reshaped, self.script)
             if reshaped is not None:
                 self.site("reshaped", site(reshaped))
-        seen.sources = self.safely("where labels and inputs come from", sources.of, seen) or {}
+        seen.sources = self.safely("where labels and inputs come from", sources.of, seen, self.callers) or {}
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
         return seen
 
@@ -305,11 +306,13 @@ class WatchSession:
         if STAGES.index(stage) > STAGES.index(self.observation.reached):
             self.observation.reached = stage
 
-    def site(self, name: str, place: Site | None = None) -> Site | None:
-        """Remember where something was done first; returns the place."""
+    def site(self, name: str, place: Site | None = None, *, last: bool = False) -> Site | None:
+        """Remember where something was done first, or `last`; returns the place."""
         found = place or self.sites.here()
-        if found is not None:
-            self.observation.sites.setdefault(name, found)
+        known = self.observation.sites.get(name)
+        if found is not None and (known is None or (last and found != known)):
+            self.observation.sites[name] = found
+            self.callers[name] = tuple(line for file, line, _ in self.sites.stack() if file == found.file)
         return found
 
     def noted(self, name: str, place: Place | None) -> None:

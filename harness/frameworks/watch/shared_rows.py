@@ -92,6 +92,7 @@ def _rows(given: Sequence[Any]) -> np.ndarray[Any, Any] | None:
         plain = tensors.array(value)
         if plain is None or not 0 < plain.size <= _LARGEST or plain[0].size < _NUMBERS or plain.dtype.kind != "f":
             return None
-        rows: np.ndarray[Any, Any] = np.ascontiguousarray(plain)
+        # Keras trains on float32, and is asked with whatever the script has.
+        rows: np.ndarray[Any, Any] = np.ascontiguousarray(plain, dtype=np.float32)
         return rows
     return None

@@ -15,35 +15,39 @@ from harness.frameworks.watch.sites import site
 
 _MOST = 20
 _INPUTS = ("input_ids", "pixel_values", "input_values", "x")
+Callers = dict[str, tuple[int, ...]]
 Start = tuple[ast.expr, Path]
 
 
-def of(seen: Observation) -> dict[str, list[SourceFacts]]:
-    """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read."""
+def of(seen: Observation, callers: Callers = {}) -> dict[str, list[SourceFacts]]:  # noqa: B006 - nothing is put into it
+    """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read.
+
+    `callers`: the lines of the script that were under way when a place was first come to.
+    """
     # The loss of Keras is named where the model is compiled, which tells nothing of its data.
-    starts = (seen.sites.get("fit"), seen.sites.get("loss") or next((call.site for call in seen.loss_calls if call.site), None),
-              seen.sites.get("trainer"))
-    for start in starts:
-        found = _from(start) if start is not None and start.cell is None else {}
+    called = next((call.site for call in seen.loss_calls if call.site), None)
+    starts = {"fit": seen.sites.get("fit"), "loss": seen.sites.get("loss") or called, "trainer": seen.sites.get("trainer")}
+    for name, start in starts.items():
+        found = _from(start, callers.get(name, ())) if start is not None and start.cell is None else {}
         if found:
             held = (seen.evaluation.scale is not None or seen.evaluation.shared is not None) and "held" not in found
-            return found | (_given("held", seen.sites.get("evaluation")) if held else {})
-    return _given("inputs", seen.sites.get("forward"))  # a loss written by hand tells nothing of its labels
+            return found | (_given("held", seen.sites.get("evaluation"), callers.get("evaluation", ())) if held else {})
+    return _given("inputs", seen.sites.get("forward"), callers.get("forward", ()))  # a loss written by hand tells nothing of its labels
 
 
-def _given(what: str, start: Site | None) -> dict[str, list[SourceFacts]]:
+def _given(what: str, start: Site | None, callers: tuple[int, ...]) -> dict[str, list[SourceFacts]]:
     """What a model is given on a line: the argument of a call there that came the longest way."""
     if start is None or start.cell is not None:
         return {}
-    text = Text(parsed.tree(start.file))
+    text = Text(parsed.tree(start.file), callers)
     given = [next(iter([*call.args, *(word.value for word in call.keywords)]), None) for call in text.calls(start.line)]
     ways = [_read(text, start, value, ()) for value in given if value is not None]
     longest = max(ways, key=len, default=[])
     return {what: longest} if longest else {}
 
 
-def _from(start: Site) -> dict[str, list[SourceFacts]]:
-    text = Text(parsed.tree(start.file))
+def _from(start: Site, callers: tuple[int, ...]) -> dict[str, list[SourceFacts]]:
+    text = Text(parsed.tree(start.file), callers)
     for call in text.calls(start.line):
         read = {name: max((_read(text, start, value, path) for value, path in choices), key=len)
                 for name, choices in _parts(text, call).items()}

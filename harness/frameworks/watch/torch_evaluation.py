@@ -125,7 +125,7 @@ class Evaluations:
             own = (place for place in call.stack if place not in self._training_frames)
             self._seen.site = site(next(own, call.place))
             if self._seen.site is not None:
-                watch.seen.sites.setdefault("evaluation", self._seen.site)
+                watch.session.site("evaluation", self._seen.site)
         self._seen.forwards += 1
         self._seen.with_gradients += call.grad
         trains = call.training and stochastic and _draws(call.module)
