@@ -45,7 +45,7 @@ class FilledLabels(Check):
                     f"of these have the label {label}, as tokens of the text have too.",
             remedy="Give padding the label -100 (`labels + [-100] * gap`; `DataCollatorForTokenClassification` does): losses of PyTorch "
                    "and of transformers leave it out. Leave it out of every metric as well, `keep = labels != -100`.",
-            site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels", "collator.made")
+            site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made")
                  or raised.built_by(seen, *raised.LABELS) or reading.place(seen, "loss", "forward", "fit"),
             evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",
                       *reading.own_losses(seen)])

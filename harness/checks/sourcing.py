@@ -49,9 +49,9 @@ def of_others(seen: Observation) -> Site | None:
 
 def common(seen: Observation) -> Site | None:
     """The latest line on which the rows of training and evaluation are made, called for or put into an order, both at once."""
-    shared = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+    shared = {(step.site.file, step.site.line, step.by) for step in seen.sources.get("inputs", [])}
     return next((step.site for step in seen.sources.get("held", []) if step.kind in ("made", "called", "reordered")
-                 and (step.site.file, step.site.line) in shared and not _side_by_side(step.site.source, unread=False)), None)
+                 and (step.site.file, step.site.line, step.by) in shared and not _side_by_side(step.site.source, unread=False)), None)
 
 
 def reshuffled(seen: Observation) -> Site | None:

@@ -388,3 +388,49 @@ def test_of_several_calls_the_one_that_was_under_way(tmp_path: Path, under_way: 
     seen = Observation(sites={"fit": Site(file=str(path), line=5, source="model.fit(x, y)")})
     found = sources.of(seen, {"fit": under_way})
     assert [source for kind, source in told(found["inputs"]) if kind == "made"] == ([made] if made else [])
+
+
+SEQUENCE = """
+import keras, numpy as np
+class Batches(keras.utils.PyDataset):
+    def __init__(self, x, y, batch):
+        super().__init__()
+        self.x, self.y, self.batch = x, y, batch
+    def __getitem__(self, i):
+        rows = slice(i * self.batch, (i + 1) * self.batch)
+        xb, yb = self.x[rows], self.y[rows]
+        xb = xb[:, ::-1]
+        return xb, yb
+    def on_epoch_end(self):
+        order = np.random.permutation(len(self.x))
+        self.x = self.x[order]
+        MORE
+x, y = read(), read_labels()
+model.fit(Batches(x, y, 32))
+"""
+
+
+@pytest.mark.parametrize(("more", "apart"), [("pass", "self.x = self.x[order]"), ("self.y = self.y[order]", None)])
+def test_what_a_method_makes_of_an_attribute_later(tmp_path: Path, more: str, apart: str | None) -> None:
+    found = chains(tmp_path, SEQUENCE.replace("MORE", more), "fit", ".fit(")
+    place = sourcing.apart(Observation(sources=found))
+    assert (place.source if place is not None else None) == apart
+
+
+LISTED = """
+from datasets import Dataset
+def example(notes):
+    return {
+        "input_ids": notes[:-1],
+        "labels": notes[1:],
+    }
+def build(n):
+    return Dataset.from_list([example(read(k)) for k in range(n)])
+trainer = Trainer(model=model, args=args, train_dataset=build(100))
+"""
+
+
+def test_rows_that_a_function_makes_for_a_list(tmp_path: Path) -> None:
+    found = chains(tmp_path, LISTED, "trainer", "trainer = ")
+    assert [step.site.source for step in found["labels"] if step.kind == "taken"] == ['"labels": notes[1:],']
+    assert [step.site.source for step in found["inputs"] if step.kind == "taken"] == ['"input_ids": notes[:-1],']

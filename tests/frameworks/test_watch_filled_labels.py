@@ -64,6 +64,47 @@ def test_torch(tmp_path: Path, first: str, fill: str, loss: str, *, wrong: bool)
         assert "label 0" in result.message
 
 
+COLLATED = """
+import random
+import tempfile
+from transformers import (BertConfig, BertForTokenClassification, BertTokenizer, DataCollatorForTokenClassification, Trainer,
+                          TrainingArguments, set_seed)
+set_seed(0)
+folder = tempfile.mkdtemp()
+with open(folder + "/vocab.txt", "w") as file:
+    file.write("\\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(20))]))
+tokenizer = BertTokenizer(folder + "/vocab.txt")
+rows = []
+for _ in range(192):
+    ids = [random.randrange(5, 25) for _ in range(random.choice([6, 8, 20]))]
+    rows.append({"input_ids": ids, "labels": [(number > 12) + (number > 16) for number in ids]})
+model = BertForTokenClassification(BertConfig(vocab_size=25, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                                              intermediate_size=32, num_labels=4))
+collator = DataCollatorForTokenClassification(
+    tokenizer,
+    padding="longest",
+    label_pad_token_id=FILL,
+)
+arguments = TrainingArguments(folder, max_steps=20, per_device_train_batch_size=16, report_to="none", use_cpu=True, save_strategy="no",
+                              learning_rate=3e-3, logging_steps=100, disable_tqdm=True)
+Trainer(model, arguments, train_dataset=rows, data_collator=collator).train()
+"""
+
+
+@pytest.mark.parametrize(("fill", "wrong"), [("0", True), ("-100", False)])
+def test_what_a_collator_is_told_to_fill_with(tmp_path: Path, fill: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("accelerate")
+    seen = watch(tmp_path, COLLATED.replace("FILL", fill))
+    assert seen.exception is None
+    assert ("L214" in found(seen)) is wrong, found(seen)
+    if wrong:
+        result = next(result.finding for result in walk(seen) if result.code == "L214")
+        assert result is not None
+        assert result.site is not None
+        assert result.site.source == "label_pad_token_id=0,"
+
+
 def tagged(filled: int = 40, **more: object) -> BatchFacts:
     return BatchFacts(token_labels=100, filled_labels=filled, filled_label=0 if filled else None, **more)
 

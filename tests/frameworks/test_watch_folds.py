@@ -82,3 +82,7 @@ def test_keras(tmp_path: Path, name: str, inside: str, *, fault: bool) -> None:
     pytest.importorskip(name)
     seen = watch(tmp_path, KERAS.replace("NAME", name).replace("SPLITTER", "KFold(4)").replace("INSIDE", inside), steps=60, seconds=60)
     assert (found(seen) == ["E510"]) is fault, (found(seen), seen.evaluation.folds)
+    if fault:
+        site = next(result.finding.site for result in walk(seen) if result.finding)
+        assert site is not None
+        assert site.source == "net = build()"

@@ -76,3 +76,39 @@ def test_nobody_listens_once_the_watching_is_over(tmp_path: Path, name: str) -> 
     seen = watch(tmp_path, text + "with tf.GradientTape() as tape:\n    left = tf.constant(1.0) * 2.0\n")
     assert seen.steps
     assert not context.context().op_callbacks
+
+
+TRIPLETS = """
+import numpy as np
+import tensorflow as tf
+import NAME as keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(640, 6)).astype("float32")
+other = rng.normal(size=(640, 6)).astype("float32")
+other[200] = x[200]
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(8, activation="tanh"), keras.layers.Dense(3)])
+optimizer = keras.optimizers.Adam(1e-3)
+def distance(a, b):
+    squared = tf.reduce_sum(tf.square(a - b), axis=1)
+    return tf.sqrt(ROOT)
+STEP
+for start in range(0, 640, 16):
+    step(x[start:start + 16], other[start:start + 16])
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize("function", [True, False])
+def test_the_line_whose_derivative_is_no_number(tmp_path: Path, name: str, *, function: bool) -> None:
+    step = FUNCTION.replace("divergence(targets, model(rows, training=True))", "tf.reduce_mean(distance(model(rows), model(targets)))")
+    text = TRIPLETS.replace("NAME", name).replace("STEP", step if function else step.replace("@tf.function\n", ""))
+    seen = watch(tmp_path, text.replace("ROOT", "squared"))
+    birth = seen.births[0]
+    assert found(seen) == ["L209"]
+    assert (birth.step, birth.what, birth.name) == (13, "gradient", "Sqrt in the backward pass")
+    assert birth.site is not None
+    assert birth.site.source == "return tf.sqrt(squared)"
+    healthy = watch(tmp_path, text.replace("ROOT", "squared + 1e-9"))
+    assert not healthy.births
+    assert not any("watching failed" in warning for warning in healthy.warnings)

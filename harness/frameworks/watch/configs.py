@@ -1,4 +1,4 @@
-"""Where a script writes what a model's configuration is told, and where it makes a dataset that is streamed."""
+"""Where a script writes what a model's configuration or a collator is told, and where it makes a dataset that is streamed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from harness.frameworks.watch.sites import Place, keywords, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
+_FILLER, _LEFT_OUT = "label_pad_token_id", -100  # what a collator of transformers fills labels up with, and its default
 _TOLD = ("vocab_size", "max_position_embeddings", "n_positions", "num_labels", "type_vocab_size")
 
 
 class Configs:
-    """Hooks the constructors of transformers' configurations and of iterable datasets."""
+    """Hooks the constructors of transformers' configurations and collators, and of iterable datasets."""
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._told: dict[str, Place] = {}
 
     def attach(self) -> None:
-        """Hook both once the script imports them."""
+        """Hook them once the script imports them."""
         patches = self._session.patches
         self._session.when_imported("transformers.configuration_utils",
                                     lambda module: patches.replace(module.PretrainedConfig, "__init__", self._wrap_config))
+        self._session.when_imported("transformers.data.data_collator", self._hook_collators)
         self._session.when_imported("datasets.iterable_dataset",
                                     lambda module: patches.replace(module.IterableDataset, "__init__", self._wrap_stream))
 
@@ -34,6 +36,22 @@ class Configs:
             if session.active:
                 session.safely("a configuration", self._made, session.sites.place(skip=config))
             original(config, *args, **kwargs)
+
+        return __init__
+
+    def _hook_collators(self, module: Any) -> None:
+        for made in vars(module).values():
+            if isinstance(made, type) and hasattr(made, _FILLER) and "__init__" in vars(made):
+                self._session.patches.replace(made, "__init__", self._wrap_collator)
+
+    def _wrap_collator(self, original: Any) -> Any:
+        session = self._session
+
+        def __init__(collator: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(collator, *args, **kwargs)
+            if session.active and getattr(collator, _FILLER) != _LEFT_OUT:
+                place = session.safely("a collator", session.sites.place, collator)
+                session.noted("collator.filler", keywords(place).get(_FILLER, place))
 
         return __init__
 

@@ -9,7 +9,7 @@ METHODS = {"long", "float", "int", "double", "bool", "astype", "numpy", "tolist"
             "type", "half", "flatten", "ravel"}
 COMPUTES = {"map", "apply", "fillna", "replace", "masked_fill", "masked_fill_", "clamp", "clip", "index_fill"}
 MOVES = {"to", "cuda", "cpu", "contiguous", "clone", "copy"}
-DATASETS = {"from_tensor_slices", "from_dict", "from_pandas"}
+DATASETS = {"from_tensor_slices", "from_dict", "from_list", "from_pandas"}
 PARTS = ("item", "train", "test")
 ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "filter", "with_format", "train_test_split", "cast_column",
             "shuffle", "rename_column", "rename_columns", "remove_columns", "head", "reset_index", "drop", "dropna"}

@@ -11,7 +11,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import BadBirth
 from harness.frameworks.watch import keras_gradients, keras_operations, tensors
-from harness.frameworks.watch.keras_operations import Operation, listening
+from harness.frameworks.watch.keras_heard import Operation, listening
 from harness.frameworks.watch.keras_state import Frozen
 from harness.frameworks.watch.keras_trace import numpy_of, patched, recording
 from harness.frameworks.watch.sites import site

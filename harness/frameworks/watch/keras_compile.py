@@ -31,10 +31,11 @@ CROSS_ENTROPIES = ("sparse_categorical", "categorical", "bce")
 
 @dataclass
 class Compiled:
-    """The arguments of one `compile` call."""
+    """The arguments of one `compile` call, and the lines of the script that were under way, the innermost first."""
 
     place: Place | None
     arguments: dict[str, Any] = field(default_factory=dict)
+    stack: tuple[Place, ...] = ()
 
 
 class Compiles:
@@ -127,7 +128,8 @@ class Compiles:
 
     def _note(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         given = signature.bind(model, *args, **kwargs).arguments
-        known = Compiled(self._watch.session.sites.place(), {**given, **given.get("kwargs", {})})
+        sites = self._watch.session.sites
+        known = Compiled(sites.place(), {**given, **given.get("kwargs", {})}, sites.stack())
         self._compiled[id(model)] = known
         self._watch.session.observation.sites.pop("compile", None)  # a model that is compiled again trains as said last
         self._watch.session.site("compile", site(known.place))
@@ -135,6 +137,11 @@ class Compiles:
     def of(self, model: Any) -> Compiled:
         """What a model was compiled with."""
         return self._compiled.get(id(model), Compiled(None))
+
+    def stack_of(self, model: Any) -> list[Place]:
+        """Where a model was made, and the lines that were under way when it was compiled, the innermost first."""
+        made = self.place_of(model)
+        return [*([made] if made is not None else []), *self.of(model).stack]
 
     def place_of(self, made: Any) -> Place | None:
         """Where a layer, model, loss, metric or optimizer was made."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from harness.frameworks.watch.keras_heard import Operation, listening
 from harness.frameworks.watch.keras_trace import Stop, numpy_of, patched
 from harness.frameworks.watch.sites import Place
 
@@ -15,51 +17,38 @@ _MEASURING = ("Shape", "ShapeN", "Size", "Rank")
 
 
 def birth(run: Callable[[], Any], place: Callable[[], Place | None]) -> tuple[str, Place | None] | None:
-    """Run one step eagerly as far as its gradient: the first operation on the way back that makes something not finite of what is finite.
-
-    Its name (`Sqrt`), and the `place` of the forward operation that it differentiates, None where that is not known. None where every
-    gradient is finite, or something was not finite on the way there already.
-    """
+    """Run one step eagerly as far as its gradient; what `underivable` says of it."""
     import tensorflow as tf
-    from tensorflow.python.framework import op_callbacks
 
-    made: dict[int, tuple[Any, str, Place | None]] = {}
-    found: list[tuple[str, list[Any]]] = []
-    back: list[bool] = []
-
-    def look(op_type: Any, inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-        del op_name, graph
-        name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
-        if not back:
-            where = place()
-            made.update({id(output): (output, name, where) for output in outputs})
-        elif not found and all(map(finite, inputs)) and not all(map(finite, outputs)):
-            found.append((name, list(inputs)))
+    heard: list[Operation] = []
+    back: list[int] = []
 
     def gradient(original: Any) -> Any:
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            back.append(True)
+            back.append(len(heard))
             original(*args, **kwargs)
             raise Stop
 
         return wrapped
 
-    op_callbacks.add_op_callback(look)
-    try:
-        with patched(tf.GradientTape, "gradient", gradient):
-            run()
-    except Stop:
-        pass
-    finally:
-        op_callbacks.remove_op_callback(look)
-    if not found:
+    with contextlib.suppress(Stop), listening(heard, lambda: None if back else place()), patched(tf.GradientTape, "gradient", gradient):
+        run()
+    return underivable(heard[:back[0]], heard[back[0]:]) if back else None
+
+
+def underivable(forward: list[Operation], back: list[Operation]) -> tuple[str, Place | None] | None:
+    """The first operation on the way back that makes something not finite of what is finite: the name of the one that it differentiates
+    (`Sqrt`), and where that was called, None where that is not known. None where every gradient is finite, or something was not finite on
+    the way there already."""
+    first = next((found for found in back if all(map(finite, found.given)) and not all(map(finite, found.made))), None)
+    if first is None:
         return None
-    name, given = found[0]
-    forward = name.removesuffix("Grad")
+    kind = first.kind.removesuffix("Grad")
+    made = {id(output): found for found in forward for output in found.made}
     # A derivative is computed from what its forward operation was given or gave.
-    known = [made[id(tensor)] for tensor in given if id(tensor) in made] + [entry for entry in made.values() if entry[1] == forward]
-    return forward, next((where for _, kind, where in known if where is not None and kind == forward),
-                         next((where for _, _, where in known if where is not None), None))
+    known = [made[id(tensor)] for tensor in first.given if id(tensor) in made] + [found for found in made.values() if found.kind == kind]
+    return kind, next((found.place for found in known if found.place is not None and found.kind == kind),
+                      next((found.place for found in known if found.place is not None), None))
 
 
 def cut(run: Callable[[], Any], weights: list[Any], place: Callable[[], Place | None]) -> Place | None:

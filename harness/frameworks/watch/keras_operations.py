@@ -7,14 +7,14 @@ into, is seen so only.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.model_facts import BadBirth
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import keras_gradients, tensors
+from harness.frameworks.watch.keras_heard import Operation, listening
 from harness.frameworks.watch.keras_tape import recorded
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.sites import Place, site
@@ -22,37 +22,8 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_MOST = 20_000  # operations of one step that are kept until its gradient is asked for
 # An infinity out of these is meant: it masks.
 _CHOOSING = ("Select", "SelectV2", "Fill", "Cast", "ScatterNd", "TensorScatterUpdate")
-
-
-@dataclass
-class Operation:
-    """One that ran: its kind (`Log`), what it was given and gave, and where the script called it."""
-
-    kind: str
-    given: list[Any]
-    made: list[Any]
-    place: Place | None
-
-
-@contextlib.contextmanager
-def listening(operations: list[Operation], place: Callable[[], Place | None]) -> Iterator[None]:
-    """Keep every eager operation that makes floats, while inside."""
-    from tensorflow.python.framework import op_callbacks
-
-    def heard(op_type: Any, inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-        del op_name
-        if graph is None and len(operations) < _MOST and any(output.dtype.is_floating for output in outputs):
-            kind = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
-            operations.append(Operation(kind, list(inputs), list(outputs), place()))
-
-    op_callbacks.add_op_callback(heard)
-    try:
-        yield
-    finally:
-        op_callbacks.remove_op_callback(heard)
 
 
 def birth(operations: list[Operation]) -> Operation | None:
@@ -84,6 +55,7 @@ class Operations:
         self._watch = watch
         self._heard: list[Operation] = []
         self._listening = contextlib.ExitStack()
+        self._back: int | None = None  # how many were heard before the gradient was asked for
         self._found: BadBirth | None = None
         self._again: tuple[Any, int] = None, 0
 
@@ -113,9 +85,15 @@ class Operations:
 
     def _wrap_gradient(self, original: Any) -> Any:
         def gradient(tape: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._looking:
-                self._watch.session.safely("operations", self._asked, target)
-            return original(tape, target, *args, **kwargs)
+            if not self._looking or self._back is not None:
+                return original(tape, target, *args, **kwargs)
+            self._back, found = len(self._heard), None
+            try:
+                found = original(tape, target, *args, **kwargs)
+            finally:
+                self._watch.session.safely("operations", self._asked, target, found)
+                self._back = None
+            return found
 
         return gradient
 
@@ -130,16 +108,25 @@ class Operations:
         self._conclude()
         if self._watch.in_full and not self._watch.seen.births:
             self._end()
-            self._listening.enter_context(listening(self._heard, self._watch.session.sites.place))
+            self._listening.enter_context(listening(self._heard, self._place))
 
-    def _asked(self, target: Any) -> None:
+    def _place(self) -> Place | None:
+        return self._watch.session.sites.place() if self._back is None else None
+
+    def _asked(self, target: Any, gradients: Any) -> None:
         import tensorflow as tf
 
-        heard = list(self._heard)
+        def finite(values: Any) -> bool:
+            return all(map(keras_gradients.finite, (part for part in tf.nest.flatten(values) if tf.is_tensor(part))))
+
+        heard, step = list(self._heard), len(self._watch.seen.steps) + 1
         self._end()
-        known = [numpy_of(part) for part in tf.nest.flatten(target) if tf.is_tensor(part)]
-        if self._found is None and any(_bad(part).any() for part in known):
-            self._found = found_in(heard, len(self._watch.seen.steps) + 1)
+        if self._found is not None:
+            return
+        if not finite(target):
+            self._found = found_in(heard[:self._back], step)
+        elif not finite(gradients) and (found := keras_gradients.underivable(heard[:self._back], heard[self._back:])) is not None:
+            self._found = BadBirth(step=step, what="gradient", name=f"{found[0]} in the backward pass", site=site(found[1]))
 
     def finish(self) -> None:
         """The script is over."""

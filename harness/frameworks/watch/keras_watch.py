@@ -109,7 +109,7 @@ class KerasWatcher:
             session.safely("fit", self._thawed_later, model)
             session.safely("fit", self._another, model, 0)
             session.safely("a fold", session.folds.trains, model, lambda: [part.numpy() for part in model.trainable_variables],
-                           lambda: [place] if (place := self.compiles.place_of(model)) is not None else [])
+                           lambda: self.compiles.stack_of(model))
             if not self.leads_on:
                 self.evaluations.may_end(session.budget.further_seconds)
             self.fitting += 1

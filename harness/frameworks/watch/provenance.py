@@ -42,6 +42,7 @@ class Text:
         self._modules: set[str] = set()
         self._entered: dict[int, ast.Call] = {}
         self._steps: list[Step] = []
+        self._renewed: set[str] = set()
         self._enter(tree, tree)
 
     def calls(self, line: int) -> list[ast.Call]:
@@ -51,7 +52,7 @@ class Text:
 
     def steps(self, value: ast.expr, path: Path = ()) -> list[Step]:
         """The lines that a part of a value went through, the latest first."""
-        self._steps, self._entered = [], {}
+        self._steps, self._entered, self._renewed = [], {}, set()
         self._follow(value, self._scope_of.get(id(value), self._tree), value.lineno, path, 0)
         return self._steps
 
@@ -227,7 +228,8 @@ class Text:
             self._follow(value.value, scope, line, (index.value, *path), deep + 1)
             return
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
-        whole = all(isinstance(part, ast.Slice) and part.step is None for part in parts) or self._row(index, scope)
+        # The first axis is the rows'; what the others pick moves none of them.
+        whole = (isinstance(parts[0], ast.Slice) and parts[0].step is None) or self._row(index, scope) if parts else True
         self._note(value, scope, "taken" if whole else "reordered", "" if whole else ast.unparse(index))
         self._follow(value.value, scope, line, path, deep + 1)
 
@@ -245,7 +247,11 @@ class Text:
 
     def _comprehension(self, value: ast.ListComp | ast.GeneratorExp, scope: Scope, line: int, path: Path, deep: int) -> None:
         """What is made of each part of something, or of the parts that an order picks: `[labels[k] for k in order]`."""
-        loop = value.generators[0]
+        loop, made = value.generators[0], value.elt
+        own = isinstance(made, ast.Dict) or (isinstance(made, ast.Call) and name_of(made.func) in self._functions)
+        if own and path and isinstance(path[0], str):  # rows by the names of their columns
+            self._follow(made, scope, line, path, deep + 1)
+            return
         picked = [part for part in ast.walk(value.elt) if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name)
                   and isinstance(loop.target, ast.Name) and part.slice.id == loop.target.id]
         self._note(value, scope, "reordered" if picked else "made", ast.unparse(loop.iter) if picked else "")
@@ -258,7 +264,11 @@ class Text:
 
     def _attribute(self, value: ast.Attribute, scope: Scope, line: int, path: Path, deep: int) -> None:
         if isinstance(value.value, ast.Name) and value.value.id == "self":
-            bound = next((known[-1] for (_, name), known in self._bound.items() if name == f"self.{value.attr}"), None)
+            known = [bound[-1] for (_, name), bound in self._bound.items() if name == f"self.{value.attr}"]
+            # What another method makes of it comes after what it was first.
+            later = [bound for bound in known[1:] if value.attr not in self._renewed and _of_itself(bound.value, value.attr)]
+            self._renewed |= {value.attr} if later else set()
+            bound = next(iter([*later, *known]), None)
             if bound is not None and bound.value is not None:
                 self._follow(bound.value, self._scope_of[id(bound.value)], bound.line, (*bound.path, *path), deep + 1)
             return
@@ -373,3 +383,9 @@ class Text:
             self._entered[id(part)] = value
         if made:
             self._follow(made[-1], function, made[-1].lineno + 1, path, deep + 1)
+
+
+def _of_itself(value: ast.expr | None, name: str) -> bool:
+    """Whether a value is made of `self.name`."""
+    return value is not None and any(isinstance(part, ast.Attribute) and part.attr == name and isinstance(part.value, ast.Name)
+                                     and part.value.id == "self" for part in ast.walk(value))
