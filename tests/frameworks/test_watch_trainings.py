@@ -12,6 +12,7 @@ from harness.checks.observation import Observation
 from harness.checks.training_facts import FurtherFacts
 from harness.diagnosis import later
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
+from tests.frameworks.test_watch_keras import watch as watch_keras
 from tests.frameworks.watching import HEAD, found, watch
 from tests.test_cli import call
 
@@ -73,6 +74,59 @@ def test_folds_repeat_and_stages_do_not(tmp_path: Path) -> None:
     assert begun is not None
     assert begun.turn == 2
     assert (HEAD + FIT + STAGES).splitlines()[begun.line - 1].startswith("for stage")
+
+
+TRIES = """
+def run(rate):
+    model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
+    for xb, yb in train:
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+for fold in range(5):
+    run(RATE)
+"""
+IN_KERAS = """
+import numpy as np
+import keras
+keras.utils.set_random_seed(0)
+x = np.random.randn(640, 10).astype("float32")
+y = (x[:, 0] + x[:, 1] > 0).astype("int64")
+def run(rate):
+    model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2)])
+    model.compile(optimizer=keras.optimizers.SGD(rate, momentum=0.9), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.fit(x, y, batch_size=32, epochs=1, verbose=0)
+for fold in range(5):
+    run(RATE)
+"""
+
+
+@pytest.mark.parametrize("framework", ["torch", "keras"])
+@pytest.mark.parametrize(("rate", "codes"), [("60.0", ["S401"]), ("0.1", [])])
+def test_the_first_of_folds_that_are_short_is_judged_by_itself(tmp_path: Path, framework: str, rate: str, codes: list[str]) -> None:
+    pytest.importorskip(framework)
+    text = (HEAD + TRIES if framework == "torch" else IN_KERAS).replace("RATE", rate)
+    seen = (watch if framework == "torch" else watch_keras)(tmp_path, text)
+    assert found(seen) == codes, seen.probes
+    assert len(seen.steps) == 20
+    assert seen.models_stepped == 1
+
+
+GAN = """
+one, other = nn.Linear(10, 10), nn.Linear(10, 10)
+first, second = torch.optim.SGD(one.parameters(), lr=1e-2), torch.optim.SGD(other.parameters(), lr=1e-2)
+for number, (xb, _) in enumerate(list(train) * 3):
+    for optimizer, loss in [(first, (one(xb) - other(xb).detach()).pow(2).mean()), (second, -(one(xb).detach() - other(xb)).pow(2).mean())]:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_two_that_take_turns_are_no_folds(tmp_path: Path) -> None:
+    assert watch(tmp_path, HEAD + GAN).models_stepped == 2
 
 
 def test_optimizers_side_by_side(tmp_path: Path) -> None:

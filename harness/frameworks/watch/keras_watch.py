@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from harness.catalog.schema import Stage
 
 _PATIENCE = 4
+_SOME = 10  # steps that a training has at least
 
 
 class KerasWatcher:
@@ -107,6 +108,8 @@ class KerasWatcher:
             session.safely("fit", self._fit_begins, signature, model, args, kwargs)
             session.safely("fit", self._frozen_later, model)
             session.safely("fit", self._thawed_later, model)
+            if session.safely("fit", self._repeats, model):
+                self._repeated()
             session.safely("fit", self._another, model, 0)
             session.safely("a fold", session.folds.trains, model, lambda: [part.numpy() for part in model.trainable_variables],
                            lambda: self.compiles.stack_of(model))
@@ -173,6 +176,18 @@ class KerasWatcher:
         optimizer = getattr(model, "optimizer", None)
         if optimizer is not None:
             self.session.trainings.stepped(optimizer, lambda: _kind(model), whole=not steps)
+
+    def _repeats(self, model: Any) -> bool:
+        optimizer = getattr(model, "optimizer", None)
+        return optimizer is not None and self.steps.taken >= _SOME and self.session.trainings.repeats(optimizer, lambda: _kind(model))
+
+    def _repeated(self) -> None:
+        """Another fold or try begins: the training that is watched is over. May raise `Enough`."""
+        if not self._settled:
+            self.session.safely("experiments", self.probes.conclude)
+            self._settled = True
+            self.session.settle(last=True)
+        self.patience.ended()
 
     def begins(self, model: Any) -> None:
         """A model is about to be trained."""

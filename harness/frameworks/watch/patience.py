@@ -50,6 +50,10 @@ class Patience:
         self._longer = True
         self._over = self._slow() or not (self._session.open or self._guessing())
 
+    def ended(self) -> None:
+        """No further steps of this training will come."""
+        self._longer = self._over = True
+
     def concluded(self) -> None:
         """To be called at each step after that: judges what was open, once no more steps are watched. May raise `Enough`."""
         if self._session.open and self._over:

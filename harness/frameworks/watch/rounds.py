@@ -107,16 +107,21 @@ class Rounds(ABC, Generic[S]):
             self._round(self._second, _SECOND_SHARE)
             self.forget()
 
-    def finish(self, error: BaseException | None) -> None:
-        """The script is over: the rounds that did not come, on what there is, unless its device or memory is gone."""
-        told = f"{type(error).__name__} {error}"
-        if self.facts.evaluation_error is None and not any(part in told for part in self.fatal):
-            if self.begun == 0:
-                self._round(self._first, _FIRST_SHARE)
-            if self.begun == 1:
-                self._round(self._second, _SECOND_SHARE)
+    def conclude(self) -> None:
+        """No further steps will come: the rounds that did not come, on what there is."""
+        if self.begun == 0:
+            self._round(self._first, _FIRST_SHARE)
+        if self.begun == 1:
+            self._round(self._second, _SECOND_SHARE)
         self.begun = 2
         self.forget()
+
+    def finish(self, error: BaseException | None) -> None:
+        """The script is over: it concludes, unless its device or memory is gone."""
+        told = f"{type(error).__name__} {error}"
+        if self.facts.evaluation_error is not None or any(part in told for part in self.fatal):
+            self.begun = 2
+        self.conclude()
         self.watched.session.safely("the baseline", baseline.measure, self.watched.data, self.facts)
 
     def undecided(self) -> bool:

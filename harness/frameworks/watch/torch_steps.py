@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import OptimizerFacts
@@ -22,6 +23,7 @@ _SAMPLE = 4096
 _SAMPLED = 8
 _LABELS = 256
 _UNSTEPPED = 400
+_SOME = 10  # steps that a training has at least
 
 
 class Steps:
@@ -235,7 +237,16 @@ class Steps:
             # `args` begins with the optimizer itself; a closure is the script's own way from model to loss (accelerate passes None).
             if all(given is None for given in [*args[1:2], kwargs.get("closure")]):
                 self._aside = self._watch.tape.suspend() or self._aside
+            if self._watch.session.safely("another training", self._repeats, optimizer):
+                self._watch.repeated()
             self._watch.session.safely("a step", self._prepare, optimizer)
+
+    def _repeats(self, optimizer: Any) -> bool:
+        """Whether a model like the one that was trained for some steps, and not that one itself, begins its training."""
+        main, known = self.main, self._known(optimizer)
+        if main is None or main.steps < _SOME or not self._watch.session.trainings.repeats(optimizer, lambda: _shapes(known.weights())):
+            return False
+        return {*map(id, main.weights())}.isdisjoint(map(id, known.weights()))
 
     def _back(self) -> None:
         """The tape goes on after a step, also after one that raised."""
@@ -254,7 +265,7 @@ class Steps:
         if "step" not in watch.seen.sites:
             watch.session.site("step")
         known = self._known(optimizer)
-        watch.session.trainings.stepped(optimizer, lambda: [weight.shape for weight in known.weights() if weight.requires_grad])
+        watch.session.trainings.stepped(optimizer, lambda: _shapes(known.weights()))
         if watch.in_full and not any(known is other for other in self.stepping):
             self.stepping.append(known)
         if self.main is None:
@@ -379,6 +390,10 @@ class Steps:
     def known_optimizers(self) -> list[Optimizer]:
         """All optimizers that were built or stepped."""
         return list(self._optimizers.values())
+
+
+def _shapes(weights: Iterable[Any]) -> list[Any]:
+    return [weight.shape for weight in weights if weight.requires_grad]
 
 
 def _number(value: Any) -> float | None:

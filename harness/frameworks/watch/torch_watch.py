@@ -245,6 +245,17 @@ class TorchWatcher:
             if self.data.training_loader is None and not self.trainers.training:
                 self.evaluations.may_end()  # a loop that makes its batches itself cannot be led to its evaluation, but may have come by it
 
+    def repeated(self) -> None:
+        """Another fold or try begins: the training that is watched is over. May raise `Enough`."""
+        if not self._settled:
+            self.session.safely("experiments", self.probes.conclude)
+            self._settled = True
+            self.session.safely("the steps", self.steps.finish)
+            self.session.settle(last=True)
+        elif self.session.open:
+            self.session.settle(last=True)
+        self.patience.ended()
+
     @property
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""

@@ -54,6 +54,11 @@ class Trainings:
             seen.further = self._begun(training)
             self._begins = training if seen.further is not None else None
 
+    def repeats(self, optimizer: Any, kind: Callable[[], Any]) -> bool:
+        """Whether an optimizer that has taken no step yet is about to train what the first one has trained: another fold, another try."""
+        first = next(iter(self._known.values()), None)
+        return first is not None and id(optimizer) not in self._known and bool(first.kind == kind())
+
     def _begun(self, training: _Training) -> FurtherFacts | None:
         """Where a training begins that follows the others; None where it goes beside them, or repeats them."""
         steps = {number: self._known[number].steps for number in training.others}
