@@ -271,7 +271,7 @@ class SumInsteadOfMean(Check):
         own, batches = seen.probes.train, seen.probes.undivided
         divided = next((curve for curve in seen.probes.train_scaled
                         if own is not None and math.isclose(curve.learning_rate * batches, own.learning_rate, rel_tol=1e-6)), None)
-        if own is None or divided is None or not reading.learned(divided) or reading.better_smaller_rate(seen) is None:
+        if own is None or divided is None or not reading.learned(divided) or reading.learned(own) or not reading.ends_below(divided, own):
             return None
         if seen.trainer:
             remedy = ("Divide by the number that the Trainer hands over, which counts all of them: "
@@ -282,7 +282,7 @@ class SumInsteadOfMean(Check):
             site = reading.place(seen, "backward", "loss")
         return Finding(
             message=f"Each step adds up the gradients of {batches} batches, and their losses are not divided by {batches}: a sum over "
-                    f"batches where a mean was meant. Each step is {batches} times as large, and at this learning rate it does not train.",
+                    f"batches where a mean was meant. Each step is {batches} times as large, which is too large here.",
             remedy=remedy, site=site,
             evidence=[f"As it is, {reading.describe(own)}.", f"Divided by {batches}, {reading.describe(divided)}."])
 

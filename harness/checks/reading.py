@@ -268,13 +268,13 @@ def _better(seen: Observation, *, smaller: bool) -> tuple[CurveFacts, CurveFacts
             continue
         rates = [other for other in others if (other.learning_rate < own.learning_rate) == smaller
                  and (learned(other) or (smaller and _far(seen) and _on_its_way(other)))]
-        rates = [other for other in rates if _ends_below(other, own)]
+        rates = [other for other in rates if ends_below(other, own)]
         if rates:
             return own, min(rates, key=lambda curve: start_and_end(curve.losses)[1])
     return None
 
 
-def _ends_below(other: CurveFacts, own: CurveFacts) -> bool:
+def ends_below(other: CurveFacts, own: CurveFacts) -> bool:
     """Whether one run ends clearly under another, by what is free of noise where both have it."""
     if other.final_loss is not None and own.final_loss is not None and math.isfinite(own.final_loss):
         return other.final_loss < 0.7 * own.final_loss

@@ -240,14 +240,16 @@ class Fits(Generic[S]):
             facts.train_kept = self._curve(self._steps, highest / self.backend.rate, len(own.losses), 0.5 * self._left, measure=True)
         if numbers or not learns(own.losses):
             self._standardised(own)
+        half = 0.5 * sum(own.losses[-LEAST_STEPS:]) / len(own.losses[-LEAST_STEPS:])
         if learns(own.losses):
             facts.skipped["train_scaled"] = _LEARNS
+            if facts.undivided and not reading.learned(own):  # down to what a constant answer costs is no proof of the step's size
+                self._elsewhere(own, 1 / facts.undivided, half)
             return
         moved = self._displacement if self._displacement is not None else 1.0
         if _STILL <= moved < NEAR and not self._fitted(own):
             facts.skipped["train_scaled"] = f"the steps moved the weights by {moved:.1%}: neither too far nor not at all"
             return
-        half = 0.5 * sum(own.losses[-LEAST_STEPS:]) / len(own.losses[-LEAST_STEPS:])
         for factor in self._other_rates(own, moved):
             if self._elsewhere(own, factor, half):
                 break
