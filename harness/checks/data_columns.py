@@ -23,7 +23,8 @@ _BARE = (r"'(?:SymbolicTensor|EagerTensor|Tensor)' object has no attribute 'item
 _NOTHING = (r"'NoneType' object has no attribute '(?:dtype|shape|size|device|dim|to|ndim)'",)
 _STRINGS = (r"(?:DataType|dtype|type) '?string'? not in list of allowed values", (r"dtype=string\b.*not in|Cast string to \w+ is not "
                                                                                  r"supported"))
-_NOT_TAKEN = (r"(?P<callee>\w+)\.(?:forward|call)\(\) got an unexpected keyword argument '(?P<name>\w+)'",)
+# TensorFlow traces a function of its own making in place of `call`.
+_NOT_TAKEN = (r"(?P<callee>\w+|<locals>)\.(?:forward|(?:tf__)?call)\(\) got an unexpected keyword argument '(?P<name>\w+)'",)
 
 # Of a message alone only usual names tell that it is about the model's inputs.
 _INPUT_REQUIRED = tuple(pattern.replace(r"(?P<wanted>\w+)", f"(?P<wanted>{'|'.join(raised.INPUTS)})") for pattern in _REQUIRED)
@@ -65,7 +66,7 @@ class ModelInputs(Check):
             return self._missing(seen, hit[0], _main_input(seen), loader)
         hit = raised.find(seen, _NOT_TAKEN, types=("TypeError",))
         if hit and hit[1]["name"] not in {*raised.LABELS, "num_items_in_batch"} and _library_or_batch(hit[0]):
-            return self._not_taken(seen, hit[0], hit[1]["callee"], hit[1]["name"])
+            return self._not_taken(seen, hit[0], _callee(seen, hit[1]), hit[1]["name"])
         hit = raised.find(seen, _COLUMN, types=("KeyError",))
         dropping = next((one for one in seen.loaders if hit and hit[1]["name"] in one.dropped_columns), None)
         if hit and dropping is not None:
@@ -165,6 +166,11 @@ def _tokenize(wanted: str, dropped: list[str], torch: bool) -> str:
             "with `remove_unused_columns=False`.")
 
 
+def _callee(seen: Observation, match: re.Match[str]) -> str:
+    """The class whose forward pass was called, also where a function stands in for that."""
+    return match["callee"] if "<" not in match["callee"] else seen.model.kind if seen.model and seen.model.kind else "the model"
+
+
 def _main_input(seen: Observation) -> str:
     accepts = seen.model.accepts if seen.model else []
     return next((name for name in raised.INPUTS if name in accepts), "input_ids")
@@ -256,19 +262,22 @@ class LabelName(Check):
         if match["name"] == "labels" and other is not None and "labels" not in accepts:
             why = " (collators of transformers rename `label` and `label_ids` to `labels`)" if other in {"label", "label_ids"} else ""
             return Finding(
-                message=f"{match['callee']} takes its labels as `{other}`, and the batch has them as `labels`{why}.",
+                message=f"{_callee(seen, match)} takes its labels as `{other}`, and the batch has them as `labels`{why}.",
                 remedy=f"Call the argument of the model `labels` in place of `{other}`.",
                 site=error.refuser or raised.site_of(seen, error), evidence=[raised.quote(error)])
         if match["name"] == "labels" or (accepts and "labels" not in accepts):
             return Finding(
-                message=f"{match['callee']} takes no `{match['name']}`: this class has no head and computes no loss.",
+                message=f"{_callee(seen, match)} takes no `{match['name']}`: this class has no head and computes no loss.",
                 remedy="Load the class with a head for the task, for example `AutoModelForSequenceClassification`, or take the labels out "
                        "of the batch and compute the loss yourself: `labels = batch.pop(\"labels\")`.",
                 site=raised.site_of(seen, error), evidence=[raised.quote(error)])
         return Finding(
             message=f"The labels are in the batch as `{match['name']}`, and the model's argument is `labels`.",
-            remedy=f"Rename the column before batches are made: `dataset = dataset.rename_column(\"{match['name']}\", \"labels\")`.",
-            site=raised.site_of(seen, error), evidence=[raised.quote(error)])
+            remedy=f"Rename the column before batches are made: `dataset = dataset.rename_column(\"{match['name']}\", \"labels\")`; of a "
+                   "`tf.data` pipeline call the key of the dictionary `labels`.",
+            site=(reading.place(seen, f"keyed.{match['name']}") if seen.framework in reading.KERAS else None)
+                 or raised.site_of(seen, error),
+            evidence=[raised.quote(error)])
 
     def _column(self, seen: Observation) -> Finding | None:
         hit = raised.find(seen, _COLUMN, types=("KeyError", "ValueError", "InvalidArgumentError"))

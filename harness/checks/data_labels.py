@@ -27,6 +27,7 @@ _LEAST_LOSSES = 20
 _LEFT_OUT = -100
 # What answers that are no better than chance do not reach: times the share of the rarer labels, and the area under the ROC curve.
 _RANKS, _AREA = 3.0, 0.7
+_FOUND = 0.2  # of the rows of rarer labels, as many answers that give one
 
 
 def counts_of(loader: LoaderFacts | None) -> dict[str, int]:
@@ -232,7 +233,7 @@ class ImbalancedLabels(Check):
             raise NotJudged(f"{100 * share:.0f} % of the labels are {majority}, but what the model predicts was not seen")
         total, own = sum(metric.predicted_counts.values()), metric.predicted_counts.get(majority, 0)
         others = sum(metric.reference_counts.values()) - metric.reference_counts.get(majority, 0)
-        if own < 0.98 * total:
+        if own < 0.98 * total or total - own > _FOUND * others:
             return None
         if total < 50 or others < 5:
             raise NotJudged(f"the evaluation has {total} rows, {others} of them of the rarer labels: too few to judge")

@@ -100,8 +100,9 @@ class TooLong(Check):
 
     @staticmethod
     def _finding(seen: Observation, error: ExceptionFacts, length: int | None, table: int | None) -> Finding:
-        rows = f"it has {length} tokens, and" if length else "more tokens than"
-        has = f"the position table has {table} positions" if table else "the position table has rows"
+        length = None if length is not None and table is not None and length <= table else length  # a batch before that one
+        has = f"the position table has {table} positions" if table else "more tokens than the position table has rows"
+        rows = f"it has {length} tokens, and " if length and table else f"it has {length} tokens, " if length else ""
         warned = [line for line in seen.warnings if "longer than the specified maximum" in line]
         limit = table if table else 512
         own = seen.model is not None and not seen.model.pretrained
@@ -110,7 +111,7 @@ class TooLong(Check):
         # The first rows of RoBERTa's table are for its padding: one that was made just long enough is two too short.
         reserved = length is not None and table is not None and 0 < length - table <= _RESERVED
         cut = None if reserved and table_site else reading.place(seen, "untruncated")
-        return Finding(message=f"A row of the batch is too long for the model: {rows} {has}.",
+        return Finding(message=f"A row of the batch is too long for the model: {rows}{has}.",
                        remedy=f"Cut the rows when tokenizing, `tokenizer(texts, truncation=True, max_length={limit})`, or split long "
                               "texts; "
                               "a model of your own needs a longer position table.",

@@ -65,7 +65,7 @@ class NextToken(Check):
             remedy = ("Leave `decoder_input_ids` out: the model makes them from `labels`, moved on by one behind a token that starts "
                       "(`config.decoder_start_token_id`).")
             return self._finding(seen, shift, message, remedy, given=reading.place(
-                seen, "collator.decoder", "getitem.decoder", "decoder.keyed"))
+                seen, "collator.decoder", "getitem.decoder", "keyed.decoder_input_ids"))
         if shift.offset == 0 and shift.causal:
             message = ("Each position is asked for the very token that it is given: copying it is enough, and nothing is learnt about what "
                        "comes next.")

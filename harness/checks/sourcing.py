@@ -9,6 +9,7 @@ from harness.checks.data_facts import SourceFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
+_PARTS = re.compile(r"split\w*\(")
 _LATER = r"\[(?:[^\[\]]*,)?\s*[1-9]\d*\s*:[^\[\]]*\]|\broll\(|\bshift\("
 
 
@@ -48,10 +49,17 @@ def of_others(seen: Observation) -> Site | None:
 
 
 def common(seen: Observation) -> Site | None:
-    """The latest line on which the rows of training and evaluation are made, called for or put into an order, both at once."""
-    shared = {(step.site.file, step.site.line, step.by) for step in seen.sources.get("inputs", [])}
-    return next((step.site for step in seen.sources.get("held", []) if step.kind in ("made", "called", "reordered")
-                 and (step.site.file, step.site.line, step.by) in shared and not _side_by_side(step.site.source, unread=False)), None)
+    """The latest line on which the rows of training and evaluation are made, called for or put into an order, both at once, before their
+    ways part: helpers that both go through stand after that."""
+    inputs = seen.sources.get("inputs", [])
+    shared = {(step.site.file, step.site.line, step.by) for step in inputs}
+    lines = {(step.site.file, step.site.line) for step in inputs}
+    held = seen.sources.get("held", [])
+    parted = max((number for number, step in enumerate(held) if (step.site.file, step.site.line) in lines and (
+        _PARTS.search(step.site.source) if step.kind == "taken" else (step.site.file, step.site.line, step.by) not in shared)), default=-1)
+    together = [step.site for step in held if step.kind in ("made", "called", "reordered")
+                and (step.site.file, step.site.line, step.by) in shared and not _side_by_side(step.site.source, unread=False)]
+    return next((place for place in together if any(place is step.site for step in held[parted + 1:])), next(iter(together), None))
 
 
 def reshuffled(seen: Observation) -> Site | None:

@@ -9,6 +9,7 @@ import pytest
 
 from harness.checks import sourcing
 from harness.checks.data_facts import SourceFacts
+from harness.checks.evaluation_facts import SharedFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import sources
@@ -434,3 +435,31 @@ def test_rows_that_a_function_makes_for_a_list(tmp_path: Path) -> None:
     found = chains(tmp_path, LISTED, "trainer", "trainer = ")
     assert [step.site.source for step in found["labels"] if step.kind == "taken"] == ['"labels": notes[1:],']
     assert [step.site.source for step in found["inputs"] if step.kind == "taken"] == ['"input_ids": notes[:-1],']
+
+
+METHODS = """
+class Model:
+    def features(self, table):
+        return table.drop(columns="fraud").to_numpy()
+    def fit(self, table):
+        x = self.scaler.fit_transform(self.features(table))
+        self.net.fit(x, table.fraud.to_numpy())
+    def score(self, table):
+        return self.net.predict(self.scaler.transform(self.features(table)))
+claims = balance(read())
+train, test = train_test_split(claims, test_size=0.25)
+model = Model().fit(train)
+model.score(test)
+"""
+
+
+def test_helpers_that_both_go_through_stand_after_their_split(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(METHODS)
+    places = {"fit": (7, "self.net.fit(x, table.fraud.to_numpy())"), "evaluation": (9, "return self.net.predict(...)")}
+    seen = Observation(sites={name: Site(file=str(path), line=line, source=source) for name, (line, source) in places.items()})
+    seen.evaluation.shared = SharedFacts(rows=80, shared=40, trained=240)
+    seen.sources = sources.of(seen, {"fit": (7, 12), "evaluation": (9, 13)})
+    found = sourcing.common(seen)
+    assert found is not None
+    assert found.source == "claims = balance(read())"

@@ -97,3 +97,30 @@ def test_a_compiled_loss_is_nan_where_the_same_loss_op_by_op_refuses(tmp_path: P
     assert set(birth.finite_row_labels) == {0, 1}
     assert len(seen.steps) < 12, "what follows is its echo"
     assert not any("watching failed" in warning for warning in seen.warnings)
+
+
+OWN_LAYER = """
+import numpy as np
+import tensorflow as tf
+import NAME as keras
+keras.utils.set_random_seed(0)
+x = np.random.default_rng(0).uniform(0.1, 2.0, size=(640, 6)).astype("float32")
+y = np.random.default_rng(1).integers(0, 2, 640)
+x[200] = 0.0
+class Decibels(keras.layers.Layer):
+    def call(self, power):
+        decibels = 10.0 * tf.math.log(power)
+        return decibels - tf.reduce_mean(decibels, axis=1, keepdims=True)
+inputs = keras.Input((6,))
+model = keras.Model(inputs, keras.layers.Dense(2)(Decibels()(inputs)))
+model.compile(optimizer=keras.optimizers.Adam(1e-3), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=16, epochs=1, shuffle=False, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_the_line_inside_a_layer_of_the_scripts_own(tmp_path: Path, name: str) -> None:
+    birth = watch(tmp_path, OWN_LAYER.replace("NAME", name)).births[0]
+    assert (birth.what, birth.step) == ("activation", 13)
+    assert birth.site is not None
+    assert birth.site.source == "decibels = 10.0 * tf.math.log(power)"

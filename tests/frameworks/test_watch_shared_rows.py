@@ -140,6 +140,13 @@ def test_what_is_shared() -> None:
     assert _seen(rows[:160], rows[:160]) is None  # how well the training rows are known
     assert _seen(rows[:160], rows[:160], rows[160:]) == SharedFacts(rows=40, shared=0, trained=160)
     assert _seen(rows[:160], rows) is None  # all the rows there are
+    known = rows[:160]
+    model, seen = _Model(), SharedRows()
+    for start in range(0, 140, 20):  # the last ones went by at full speed
+        seen.trained(model, [known[start:start + 20]])
+    for source, asked in (("training", known), ("test", rows[120:200]), ("later", rows[160:])):
+        seen.held(model, [asked], source)
+    assert seen.facts() == SharedFacts(rows=80, shared=20, trained=140)
     few = np.sign(rows)
     facts = _seen(few[:160], few[160:])
     assert facts is None or facts.alike  # rows of so few values are alike by chance
@@ -153,7 +160,7 @@ def test_folds_with_weights_that_are_put_back() -> None:
         own[fold * 50:fold * 50 + 50] = True
         seen.trained(model, [rows[~own]])
         seen.held(model, [rows[own]])
-    assert seen.facts() == SharedFacts(rows=200, shared=0, trained=150)
+    assert seen.facts() == SharedFacts(rows=50, shared=0, trained=150)
 
 
 def test_how_many_count() -> None:

@@ -105,14 +105,16 @@ class Births:
             # A loss may refuse on this device what it made a NaN of in a compiled step.
             with contextlib.suppress(Exception):
                 self._again(data, found, heard)
-            own = None if found else keras_operations.found_in(heard, step)
+            own = keras_operations.found_in(heard, step)
         if not found:
             return own if own is not None and own.site is not None and own.site != watch.seen.sites.get("fit") else None
         layer, output = found[0]
         rows = tensors.bad_rows(numpy_of(output))
+        code = getattr(type(layer).call, "__code__", None)
+        inside = own.site if own is not None and code is not None and watch.session.sites.is_own(code.co_filename) else None
         place = watch.compiles.place_of(layer)
         return BadBirth(step=step, what="activation", name=f"{layer.name} ({type(layer).__name__})", rows=rows,
-                        site=site(place) or watch.seen.sites.get("model"))
+                        site=inside or site(place) or watch.seen.sites.get("model"))
 
     def _again(self, data: Any, found: list[tuple[Any, Any]], heard: list[Operation]) -> None:
         watch = self._watch

@@ -61,6 +61,7 @@ class Evaluations:
         return evaluate
 
     def _begin(self) -> None:
+        self._watch.shared.over()
         place = self._watch.session.sites.here()
         if self._seen.site is None:
             self._seen.site = place

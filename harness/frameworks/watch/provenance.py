@@ -204,7 +204,8 @@ class Text:
         calls = [entered] if entered is not None else [
             call for call in self._calls if name_of(call.func) == called and (method or isinstance(call.func, ast.Name))]
         if len(calls) > 1:
-            calls = [call for call in calls if any(call.lineno <= line <= (call.end_lineno or 0) for line in self._callers)]
+            calls = [call for call in calls if self._scope_of.get(id(call)) is not scope
+                     and any(call.lineno <= line <= (call.end_lineno or 0) for line in self._callers)]
         if len(calls) != 1:
             return
         place = names.index(name) - method

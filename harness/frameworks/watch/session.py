@@ -24,6 +24,7 @@ import wrapt
 from harness.catalog.schema import STAGES, Stage
 from harness.checks.base import WALK, all_checks, walk
 from harness.checks.observation import Observation
+from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import exceptions, imports, sources, written
@@ -244,9 +245,8 @@ class WatchSession:
         narrow = self.safely("what is kept in bytes", written.named, "uint8", self.script)
         if narrow is not None:
             self.site("bytes", site(narrow))
-        decoder = self.safely("what a decoder is given", written.keyed, "decoder_input_ids", self.script)
-        if decoder is not None:
-            self.site("decoder.keyed", site(decoder))
+        for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):
+            self.noted(f"keyed.{name}", self.safely("what a model is given", written.keyed, name, self.script))
         for made in ("to_categorical", "one_hot"):
             one_hot = self.safely("where one-hot rows are made", written.built, made, self.script, self.sites)
             if one_hot is not None:

@@ -28,6 +28,7 @@ class SharedRows:
         self._trained: dict[Key, set[int]] = {}
         self._values: dict[Key, list[np.ndarray[Any, Any]]] = {}
         self._met: set[int] = set()
+        self._asked, self._source = False, None  # since the last training step; of which loader
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._facts = SharedFacts()
 
@@ -36,9 +37,9 @@ class SharedRows:
         rows = _rows(given)
         if rows is None or model is None:
             return
-        if self._model() is not model or self._pass[0]:
-            self._over()
-            self._model, self._trained, self._values = weakref.ref(model), {}, {}
+        if self._model() is not model or self._asked:
+            self.over()
+            self._model, self._trained, self._values, self._asked = weakref.ref(model), {}, {}, False
         key = rows.shape[1:]
         known = self._trained.setdefault(key, set())
         if len(known) < _MOST_ROWS:
@@ -50,32 +51,35 @@ class SharedRows:
                     values.append(plain[np.linspace(0, plain.size - 1, min(_COLUMNS, plain.size)).astype(int)])
             known.update(new)
 
-    def held(self, model: Any, given: Sequence[Any]) -> None:
-        """An evaluation does."""
+    def held(self, model: Any, given: Sequence[Any], source: Any = None) -> None:
+        """An evaluation does. `source`: the loader of these, where there is one; those of another are another evaluation's."""
         rows = _rows(given) if self._trained and self._model() is model else None
         known = self._trained.get(rows.shape[1:]) if rows is not None else None
         if rows is None or not known:
             return
+        self._asked = True
+        if source is not self._source:
+            self.over()
+            self._source = source
         marks = [hash(row.tobytes()) for row in rows]
         met = [mark for mark in marks if mark in known]
         if len(met) >= _WHOLE * len(marks):
             return
         self._met.update(met)
         self._pass = [self._pass[0] + len(marks), self._pass[1] + len(met)]
-        self._facts.trained = max(self._facts.trained, len(known))
 
-    def _over(self) -> None:
-        """An evaluation is over."""
+    def over(self) -> None:
+        """An evaluation is over. The one that shares most is kept."""
         known = max(self._trained.values(), key=len, default=set())
-        if self._pass[0] and len(self._met) < _MOST * len(known):
-            self._facts.rows += self._pass[0]
-            self._facts.shared += self._pass[1]
-            self._facts.alike = self._facts.alike or not any(map(_told_apart, self._values.values()))
+        rows, shared = self._pass
+        if rows and len(self._met) < _MOST * len(known) and (not self._facts.rows or shared > self._facts.shared):
+            self._facts = SharedFacts(rows=rows, shared=shared, trained=len(known),
+                                      alike=not any(map(_told_apart, self._values.values())))
         self._pass, self._met = [0, 0], set()
 
     def facts(self) -> SharedFacts | None:
         """None where no evaluation was seen of rows like those that were trained on."""
-        self._over()
+        self.over()
         return self._facts if self._facts.rows else None
 
 

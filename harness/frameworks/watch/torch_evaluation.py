@@ -110,7 +110,7 @@ class Evaluations:
         if held_out and watch.seen.further is None:  # else its answers are of a training that is not watched
             given = trees.leaves([call.args, call.kwargs], tensors.is_tensor)
             watch.session.safely("a scale", watch.splits.held, call.module, given)
-            watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given)
+            watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given, call.loader)
             watch.session.rows_held(given)
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
