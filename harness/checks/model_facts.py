@@ -152,8 +152,8 @@ class OptimizerFacts(Facts):
     time, as a part of the one that it rises to; `training_steps`: how many a Trainer is going to take. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
-    over without an error, by their names. `compounded`, `cycle`: of its schedule. `clips_nothing`: gradients are clipped at
-    every step, where there are none.
+    over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the
+    script tries. `clips_nothing`: gradients are clipped at every step, where there are none.
     """
 
     kind: str = ""
@@ -170,6 +170,7 @@ class OptimizerFacts(Facts):
     planned_peak: float | None = None
     training_steps: int | None = None
     asked_rate: float | None = None
+    tried: bool = False
     taken: int | None = None
     schedule_steps: int | None = None
     climb: int | None = None

@@ -52,8 +52,7 @@ class RateTooHigh(Check):
             raise NotJudged("the loss came down, was thrown up, and is on its way down again: more steps would have to be seen")
         factor = own.learning_rate / other.learning_rate
         return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too high for this model: it does not learn, "
-                               "and at "
-                               f"{other.learning_rate:g} ({factor:g} times less) it does.",
+                               f"and at {other.learning_rate:g} ({factor:g} times less) it does.",
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=_evidence(seen, better))
 
@@ -116,9 +115,8 @@ class RateTooLow(Check):
         if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):
             raise NotJudged("ten times the rate learns as well: it may only be slow")
         moved = [f"The first step changes a typical weight by {ratio:.0e} of its size."] if ratio is not None else []
-        return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too low for this model: the loss stays where "
-                               "it is, "
-                               f"and at {other.learning_rate:g} it falls.",
+        return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too low for this model: the loss stays where it "
+                               f"is, and at {other.learning_rate:g} it falls.",
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=[*_evidence(seen, better), *moved])
 
@@ -364,6 +362,8 @@ def _can_be_judged(seen: Observation) -> None:
     """Raises `NotJudged` where there are no probes to compare."""
     if reading.several_models(seen):
         raise NotJudged("several models are trained against each other; no single loss has to fall")
+    if seen.optimizer is not None and seen.optimizer.tried:
+        raise NotJudged("the script tries several learning rates, of which this is one")
     if not reading.probe_pairs(seen):
         why = next(iter(seen.probes.skipped.values()), "no steps were tried at other learning rates")
         raise NotJudged(f"the learning rate was not probed: {why}")

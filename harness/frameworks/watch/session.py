@@ -27,7 +27,7 @@ from harness.checks.observation import Observation
 from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import exceptions, imports, sources, written
+from harness.frameworks.watch import exceptions, imports, sources, sweeps, written
 from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.choosers import Choosers
 from harness.frameworks.watch.columns import Columns
@@ -255,6 +255,7 @@ class WatchSession:
             reshaped = self.safely("where images are cut", written.reshaped, self.script)
             if reshaped is not None:
                 self.site("reshaped", site(reshaped))
+        self.safely("rates that are tried", sweeps.note, self.observation)
         seen.sources = self.safely("where labels and inputs come from", sources.of, seen, self.callers) or {}
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}
         return seen
@@ -361,6 +362,7 @@ class WatchSession:
         self.open = bool(self._found())
 
     def _found(self, *, evaluated: bool = False) -> set[str]:
+        self.safely("rates that are tried", sweeps.note, self.observation)
         results = self.safely("a first verdict", walk, self.observation) or []
         before = WALK[:WALK.index("evaluation") + evaluated]
         return {result.code for result in results if result.state == "found" and result.stage in before}
