@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import parsed
 
 _RATES = ("lr", "learning_rate")
-_DEEP = 12
 _SUGGESTS = ("suggest_", "Float", "Choice")  # of Optuna's trials and Keras Tuner's parameters
 
 Function = ast.FunctionDef | ast.Lambda
@@ -34,16 +32,15 @@ def tried(place: Site | None, behind: int) -> bool:
     words = [word.value for call in calls for word in call.keywords if word.arg in _RATES]
     others = [value for call in calls for value in (*call.args[behind:behind + 1],
                                                     *(word.value for word in call.keywords if word.arg is None))]
-    return any(text.varies(value, 0) for value in words or others)
+    return any(text.varies(value) for value in words or others)
 
 
-@dataclass
 class _Text:
-    tree: ast.Module
-
-    def __post_init__(self) -> None:
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
         self.calls: list[ast.Call] = []
         self._inside: dict[int, list[ast.AST]] = {}  # what a node stands in, the innermost last
+        self._followed: set[tuple[str, int]] = set()  # names, each within what binds it: once is enough
         self._enter(self.tree, [])
 
     def _enter(self, node: ast.AST, around: list[ast.AST]) -> None:
@@ -53,30 +50,35 @@ class _Text:
         for child in ast.iter_child_nodes(node):
             self._enter(child, [*around, node])
 
-    def varies(self, value: ast.expr, deep: int) -> bool:
+    def varies(self, value: ast.expr) -> bool:
         """Whether anything that a value is made of is bound by a loop around it, followed through names, parameters and attributes."""
-        if deep > _DEEP:
-            return False
         for part in ast.walk(value):
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr.startswith(_SUGGESTS):
                 return True
-            if isinstance(part, ast.Name) and self._name(part, deep):
+            if isinstance(part, ast.Name) and self._name(part):
                 return True
-            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self" and any(
-                    self.varies(given, deep + 1) for given in self._assigned(f"self.{part.attr}", self.tree)):
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self" and self._new(
+                    f"self.{part.attr}", self.tree) and any(map(self.varies, self._assigned(f"self.{part.attr}", self.tree))):
                 return True
         return False
 
-    def _name(self, name: ast.Name, deep: int) -> bool:
+    def _new(self, name: str, within: ast.AST) -> bool:
+        known = (name, id(within)) in self._followed
+        self._followed.add((name, id(within)))
+        return not known
+
+    def _name(self, name: ast.Name) -> bool:
         around = self._inside[id(name)]
         loops = [node for node in around if isinstance(node, ast.For | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)]
         if any(name.id == bound for loop in loops for bound in _bound(loop)):
             return True
         function = next((node for node in reversed(around) if isinstance(node, Function)), None)
-        if function is not None and name.id in _parameters(function):
-            return any(self.varies(given, deep + 1) for given in self._given(function, name.id, around))
         here = function if function is not None else self.tree
-        return any(self.varies(given, deep + 1) for given in self._assigned(name.id, here) if name not in ast.walk(given))
+        if not self._new(name.id, here):
+            return False
+        if function is not None and name.id in _parameters(function):
+            return any(map(self.varies, self._given(function, name.id, around)))
+        return any(map(self.varies, self._assigned(name.id, here)))
 
     def _assigned(self, name: str, within: ast.AST) -> Iterator[ast.expr]:
         for node in ast.walk(within):
