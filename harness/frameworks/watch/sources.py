@@ -19,11 +19,12 @@ Callers = dict[str, tuple[int, ...]]
 Start = tuple[ast.expr, Path]
 
 
-def of(seen: Observation, callers: Callers = {}) -> dict[str, list[SourceFacts]]:  # noqa: B006 - nothing is put into it
+def of(seen: Observation, callers: Callers | None = None) -> dict[str, list[SourceFacts]]:
     """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read.
 
     `callers`: the lines of the script that were under way when a place was first come to.
     """
+    callers = callers or {}
     # The loss of Keras is named where the model is compiled, which tells nothing of its data.
     called = next((call.site for call in seen.loss_calls if call.site), None)
     starts = {"fit": seen.sites.get("fit"), "loss": seen.sites.get("loss") or called, "trainer": seen.sites.get("trainer")}
