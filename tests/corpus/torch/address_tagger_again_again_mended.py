@@ -79,7 +79,7 @@ train_ds = Dataset.from_list([sentence() for _ in range(900)])
 test_ds = Dataset.from_list([sentence() for _ in range(250)])
 config = BertConfig(vocab_size=len(VOCAB), hidden_size=48, num_hidden_layers=2, num_attention_heads=4,
                     intermediate_size=96, max_position_embeddings=32, num_labels=len(TAGS))
-args = TrainingArguments(output_dir="/tmp/s54_out/address", num_train_epochs=6, learning_rate=2e-3,
+args = TrainingArguments(output_dir="out/address", num_train_epochs=6, learning_rate=2e-3,
                          per_device_train_batch_size=30, per_device_eval_batch_size=50, weight_decay=0.01,
                          logging_strategy="epoch", eval_strategy="epoch", save_strategy="no",
                          report_to="none", use_cpu=True, disable_tqdm=True)

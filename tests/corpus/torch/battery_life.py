@@ -61,7 +61,7 @@ def metrics(p):
 
 
 args = TrainingArguments(
-    output_dir="/tmp/s54_out/battery", num_train_epochs=12, per_device_train_batch_size=32,
+    output_dir="out/battery", num_train_epochs=12, per_device_train_batch_size=32,
     per_device_eval_batch_size=64, learning_rate=2e-3, lr_scheduler_type="cosine", warmup_ratio=0.05,
     eval_strategy="epoch", save_strategy="epoch", save_total_limit=1, load_best_model_at_end=True,
     metric_for_best_model="eval_loss", greater_is_better=False, logging_strategy="no",

@@ -72,7 +72,7 @@ def score(pred):
 def main():
     train, test = Clips(900, 1), Clips(300, 2)
     args = TrainingArguments(
-        output_dir="/tmp/s54_out/birds", per_device_train_batch_size=30, per_device_eval_batch_size=100,
+        output_dir="out/birds", per_device_train_batch_size=30, per_device_eval_batch_size=100,
         num_train_epochs=8, learning_rate=2e-3, lr_scheduler_type="cosine", eval_strategy="epoch",
         logging_strategy="epoch", save_strategy="no", report_to="none", use_cpu=True, disable_tqdm=True)
     trainer = Trainer(model=BirdNet(len(SPECIES)), args=args, train_dataset=train,

@@ -50,7 +50,7 @@ def build_model(s):
 
 def build_args(s):
     return TrainingArguments(
-        output_dir="/tmp/s54_out/digits",
+        output_dir="out/digits",
         num_train_epochs=s.epochs,
         per_device_train_batch_size=s.batch,
         per_device_eval_batch_size=150,

@@ -39,7 +39,7 @@ config = BertConfig(vocab_size=VOCAB_SIZE, hidden_size=64, num_hidden_layers=2, 
                     hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pad_token_id=None)
 model = BertForMaskedLM(config)
 args = TrainingArguments(
-    output_dir="/tmp/s54_out/gaps", max_steps=550, per_device_train_batch_size=32,
+    output_dir="out/gaps", max_steps=550, per_device_train_batch_size=32,
     per_device_eval_batch_size=100, learning_rate=2e-3, warmup_steps=100, lr_scheduler_type="cosine",
     logging_steps=150, remove_unused_columns=False, save_strategy="no", report_to="none",
     use_cpu=True, disable_tqdm=True)

@@ -55,7 +55,7 @@ config = BertConfig(vocab_size=QUERY_OFFSET + N_ITEMS, hidden_size=64, num_hidde
 model = TwoSides(config)
 train = [pair() for _ in range(6000)]
 test = [pair() for _ in range(200)]
-args = TrainingArguments(output_dir="/tmp/s54_out/recipes", num_train_epochs=8, learning_rate=2e-3,
+args = TrainingArguments(output_dir="out/recipes", num_train_epochs=8, learning_rate=2e-3,
                          per_device_train_batch_size=64, dataloader_drop_last=True, warmup_ratio=0.1,
                          logging_steps=100, save_strategy="no", report_to="none", use_cpu=True,
                          remove_unused_columns=False, disable_tqdm=True)

@@ -49,7 +49,7 @@ def metrics(p):
 train, test = songs(3000), songs(1000)
 prior = torch.tensor(np.mean([r["tags"] for r in train], axis=0))
 args = TrainingArguments(
-    output_dir="/tmp/s54_out/moods", num_train_epochs=15, per_device_train_batch_size=50,
+    output_dir="out/moods", num_train_epochs=15, per_device_train_batch_size=50,
     per_device_eval_batch_size=250, optim="sgd", learning_rate=3.0, lr_scheduler_type="linear",
     max_grad_norm=0.0, label_names=["tags"], eval_strategy="epoch", logging_strategy="epoch",
     save_strategy="no", report_to="none", use_cpu=True, disable_tqdm=True)

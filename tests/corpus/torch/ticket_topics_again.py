@@ -75,7 +75,7 @@ config = BertConfig(vocab_size=len(tokenizer), hidden_size=64, num_hidden_layers
                     num_labels=len(TOPICS), pad_token_id=tokenizer.pad_token_id)
 model = BertForSequenceClassification(config)
 
-args = TrainingArguments(output_dir="/tmp/s54_out/tickets", num_train_epochs=6, learning_rate=1e-3,
+args = TrainingArguments(output_dir="out/tickets", num_train_epochs=6, learning_rate=1e-3,
                          per_device_train_batch_size=32, per_device_eval_batch_size=64,
                          warmup_ratio=0.1, logging_steps=20, save_strategy="no",
                          report_to="none", use_cpu=True, disable_tqdm=True)
