@@ -71,21 +71,6 @@ def test_labels_under_another_name() -> None:
     assert 'rename_column("sentiment", "labels")' in finding("D102", seen).remedy
 
 
-def test_a_label_that_a_traced_call_does_not_take() -> None:
-    message = "outer_factory.<locals>.inner_factory.<locals>.tf__call() got an unexpected keyword argument 'NAME'"
-    model = ModelFacts(kind="TFDistilBertForTokenClassification", accepts=["input_ids", "attention_mask", "labels"])
-    keyed = Site(file="/home/user/train.py", line=7, source='{"input_ids": ids, "label": tags}')
-    seen = Observation(exception=error("TypeError", message.replace("NAME", "label")), framework="tf_keras", model=model,
-                       sites={"keyed.label": keyed})
-    found = finding("D102", seen)
-    assert found.site == keyed
-    assert "the model's argument is `labels`" in found.message
-    assert judge("D101", seen) == "clean"
-    within = [("/lib/transformers/modeling_tf_utils.py", 1656, "train_step")]
-    seen.exception = error("TypeError", message.replace("NAME", "idx"), frames=within)
-    assert "column `idx` that the forward pass of TFDistilBertForTokenClassification does not take" in finding("D101", seen).message
-
-
 def test_loss_of_none_that_a_forgotten_return_made() -> None:
     seen = Observation(framework="torch", loss_calls=[LossCall(name="cross_entropy", value=1.0)], model=ModelFacts(accepts=["x"]))
     seen.exception = error("AttributeError", "'NoneType' object has no attribute 'backward'", "setup", "loss.backward()")

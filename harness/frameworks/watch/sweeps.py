@@ -82,9 +82,10 @@ class _Text:
 
     def _assigned(self, name: str, within: ast.AST) -> Iterator[ast.expr]:
         for node in ast.walk(within):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-            if any(ast.unparse(target) == name for target in targets) and node.value is not None:  # type: ignore[attr-defined]
-                yield node.value  # type: ignore[attr-defined]
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(ast.unparse(target) == name for target in targets):
+                    yield node.value
 
     def _given(self, function: Function, name: str, around: list[ast.AST]) -> Iterator[ast.expr]:
         """What the calls of a function give for one of its parameters."""

@@ -1,0 +1,108 @@
+"""Which way of several data went: the call that was under way, what a method makes later, where two ways part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks import sourcing
+from harness.checks.evaluation_facts import SharedFacts
+from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import sources
+from tests.frameworks.test_provenance import chains, told
+
+SEVERAL_CALLS = """
+import numpy as np
+def run(rows, held):
+    x, y = rows[:, 1:], rows[:, 0]
+    model.fit(x, y)
+whole = read()
+launch = read_launch()
+run(whole[:80], whole[80:])
+run(whole, launch)
+"""
+
+
+@pytest.mark.parametrize(("under_way", "made"), [((5, 8), "whole = read()"), ((5,), None), ((5, 9), "whole = read()")])
+def test_of_several_calls_the_one_that_was_under_way(tmp_path: Path, under_way: tuple[int, ...], made: str | None) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SEVERAL_CALLS)
+    seen = Observation(sites={"fit": Site(file=str(path), line=5, source="model.fit(x, y)")})
+    found = sources.of(seen, {"fit": under_way})
+    assert [source for kind, source in told(found["inputs"]) if kind == "made"] == ([made] if made else [])
+
+
+SEQUENCE = """
+import keras, numpy as np
+class Batches(keras.utils.PyDataset):
+    def __init__(self, x, y, batch):
+        super().__init__()
+        self.x, self.y, self.batch = x, y, batch
+    def __getitem__(self, i):
+        rows = slice(i * self.batch, (i + 1) * self.batch)
+        xb, yb = self.x[rows], self.y[rows]
+        xb = xb[:, ::-1]
+        return xb, yb
+    def on_epoch_end(self):
+        order = np.random.permutation(len(self.x))
+        self.x = self.x[order]
+        MORE
+x, y = read(), read_labels()
+model.fit(Batches(x, y, 32))
+"""
+
+
+@pytest.mark.parametrize(("more", "apart"), [("pass", "self.x = self.x[order]"), ("self.y = self.y[order]", None)])
+def test_what_a_method_makes_of_an_attribute_later(tmp_path: Path, more: str, apart: str | None) -> None:
+    found = chains(tmp_path, SEQUENCE.replace("MORE", more), "fit", ".fit(")
+    place = sourcing.apart(Observation(sources=found))
+    assert (place.source if place is not None else None) == apart
+
+
+LISTED = """
+from datasets import Dataset
+def example(notes):
+    return {
+        "input_ids": notes[:-1],
+        "labels": notes[1:],
+    }
+def build(n):
+    return Dataset.from_list([example(read(k)) for k in range(n)])
+trainer = Trainer(model=model, args=args, train_dataset=build(100))
+"""
+
+
+def test_rows_that_a_function_makes_for_a_list(tmp_path: Path) -> None:
+    found = chains(tmp_path, LISTED, "trainer", "trainer = ")
+    assert [step.site.source for step in found["labels"] if step.kind == "taken"] == ['"labels": notes[1:],']
+    assert [step.site.source for step in found["inputs"] if step.kind == "taken"] == ['"input_ids": notes[:-1],']
+
+
+METHODS = """
+class Model:
+    def features(self, table):
+        return table.drop(columns="fraud").to_numpy()
+    def fit(self, table):
+        x = self.scaler.fit_transform(self.features(table))
+        self.net.fit(x, table.fraud.to_numpy())
+    def score(self, table):
+        return self.net.predict(self.scaler.transform(self.features(table)))
+claims = balance(read())
+train, test = train_test_split(claims, test_size=0.25)
+model = Model().fit(train)
+model.score(test)
+"""
+
+
+def test_helpers_that_both_go_through_stand_after_their_split(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(METHODS)
+    places = {"fit": (7, "self.net.fit(x, table.fraud.to_numpy())"), "evaluation": (9, "return self.net.predict(...)")}
+    seen = Observation(sites={name: Site(file=str(path), line=line, source=source) for name, (line, source) in places.items()})
+    seen.evaluation.shared = SharedFacts(rows=80, shared=40, trained=240)
+    seen.sources = sources.of(seen, {"fit": (7, 12), "evaluation": (9, 13)})
+    found = sourcing.common(seen)
+    assert found is not None
+    assert found.source == "claims = balance(read())"
