@@ -43,6 +43,9 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"Couldn't reach|couldn't connect|Connection|Max retries", ("Check the network; work offline with local folders and "
                                                                 "`HF_HUB_OFFLINE=1`.")),
     (r"is not JSON serializable", "Convert it first: `float(value)`, `array.tolist()`."),
+    (r"Expected all tensors to be on the same device|is not on the expected device",
+     ("Bring both sides to one device right before this line: `target = target.to(device)` for what a loss compares, `output.cpu()` for "
+      "what is compared or kept outside of it.")),
     (r"[Cc]an't convert cuda|can't convert .*device type tensor to numpy", "Bring it to the CPU first: `tensor.detach().cpu().numpy()`."),
     (r"Can't call numpy\(\) on Tensor that requires grad", "Cut it off the graph for reading: `tensor.detach().numpy()`."),
     (r"only (?:length-1|size-1|0-dimensional) arrays can be converted|only one element tensors can be converted",
@@ -91,9 +94,11 @@ class AnotherException(Check):
         if believed.module:
             shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in believed.module_inputs)
             evidence.append(f"inside {believed.module}" + (f", given {shapes}" if shapes else ""))
-        return Finding(message=f"While {_DOING.get(believed.stage, believed.stage)}, {raised.quote(believed, 160)}.".replace("..", "."),
+        late = believed is error and believed.stage == "setup" and len(seen.steps) > 0
+        doing = f"After {len(seen.steps)} training steps or more" if late else f"While {_DOING.get(believed.stage, believed.stage)}"
+        return Finding(message=f"{doing}, {raised.quote(believed, 160)}.".replace("..", "."),
                        remedy=_remedy(believed), site=site, evidence=[*evidence, *reading.caveat(seen)],
-                       stage=believed.stage)
+                       stage=seen.reached if late else believed.stage)
 
 
 def _remedy(error: ExceptionFacts) -> str:

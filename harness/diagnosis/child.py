@@ -19,6 +19,7 @@ from harness.checks.training_facts import FurtherFacts
 from harness.child import ImportClock, print_traceback, redirect_noise
 from harness.diagnosis import later
 from harness.diagnosis.transport import write
+from harness.frameworks import on_cpu
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
 
@@ -28,7 +29,8 @@ _SNAPSHOT_S = 2.0
 def main(request: dict[str, Any]) -> int:
     """Run the request's script; its observation is at `request["observation"]` whatever happens, and now and then before.
 
-    With a `request["begin"]`, of `FurtherFacts`, the script runs unwatched up to there, for at most `request["unwatched_s"]`.
+    With a `request["begin"]`, of `FurtherFacts`, the script runs unwatched up to there, for at most `request["unwatched_s"]`. With
+    `request["on_cpu"]` what it sends to a GPU stays on the CPU.
     """
     path, output = Path(request["script"]), Path(request["observation"])
     text = script.read(path)
@@ -42,6 +44,8 @@ def main(request: dict[str, Any]) -> int:
     sys.modules["__main__"] = module
     sys.argv = [request["shown"], *request["argv"]]
     sys.path.insert(0, str(path.parent))
+    if request.get("on_cpu"):
+        on_cpu.hook()
     session = WatchSession(path, WatchBudget(**request["budget"]))
     if further is None:
         session.attach()

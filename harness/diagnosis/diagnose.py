@@ -21,6 +21,7 @@ from harness.diagnosis import ending, transport
 from harness.diagnosis.record import Diagnosis, conclude
 from harness.diagnosis.subject import Subject
 from harness.errors import ChildDied, HarnessError, ScriptError
+from harness.frameworks.on_cpu import WITHOUT
 from harness.process import crash, launch
 from harness.process.environment import for_script
 from harness.process.pool import Pool
@@ -106,8 +107,8 @@ def _once(subject: Subject, options: Options, on_output: Callable[[bytes, bool],
 
 
 def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
-           extra: dict[str, str] | None = None, pool: Pool | None = None,
-           begin: FurtherFacts | None = None) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
+           pool: Pool | None = None, begin: FurtherFacts | None = None, *,
+           without_gpu: bool = False) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
     """What was seen, how the child ended, and where native code crashed."""
     with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
@@ -118,6 +119,8 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             "folder": str(subject.folder),
             "observation": str(observation), "noise": None if options.verbose else str(folder / crash.NOISE),
             "budget": {"seconds": options.seconds, "steps": options.steps, "probe_seconds": _PROBING * options.seconds}}
+        if without_gpu:
+            request["on_cpu"] = True
         if begin is not None:
             request |= {"begin": msgspec.to_builtins(begin), "unwatched_s": _UNWATCHED_S}
         if pool is not None:
@@ -128,7 +131,7 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
             if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
                 environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
-            environment |= {"TMPDIR": str(folder / "tmp"), **(extra or {})}
+            environment |= {"TMPDIR": str(folder / "tmp"), **({"CUDA_VISIBLE_DEVICES": ""} if without_gpu else {})}
             with (folder / crash.NOISE).open("ab", buffering=0) as noise:
                 def heard(data: bytes, is_error: bool) -> None:
                     if is_error:
@@ -140,10 +143,12 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
 
 
 def _on_the_cpu(subject: Subject, options: Options) -> dict[str, Any] | None:
-    """The same script where tracebacks can be believed: without GPUs, and with `device=cpu` where it has that parameter."""
+    """What the same script raises where tracebacks can be believed: without GPUs, with `device=cpu` where it has that parameter, and
+    where it asks for a GPU by name, with what it sends there kept on the CPU. None where it raises nothing there, or that there is no GPU.
+    """
     values = subject.values | subject.rerun_on_cpu
-    seen, *_ = _watch(subject, options, values, lambda _data, _is_error: None, {"CUDA_VISIBLE_DEVICES": ""})
-    if seen is None or seen.exception is None:
+    seen, *_ = _watch(subject, options, values, lambda _data, _is_error: None, without_gpu=True)
+    if seen is None or seen.exception is None or WITHOUT.search(seen.exception.message):
         return None
     raised: dict[str, Any] = msgspec.to_builtins(seen.exception)
     return raised

@@ -60,6 +60,11 @@ class Probes(Rounds[Step]):
         return KerasBackend(watch.keras, taken.model, taken.original, self._replay, taken.start,
                             (optimizer.learning_rate if optimizer else None) or 0.0, call)
 
+    def step_seconds(self) -> float:
+        """What a step will take that is taken again: with the script's own graph as long as the script's, the first two left out."""
+        found = sorted(step.seconds for step in self._watch.seen.steps[2:] if step.seconds is not None)
+        return found[len(found) // 2] if found and self._replay is not None and self._replay.compiled else 0.0
+
     def look(self, fits: Fits[Step], steps: list[Step]) -> None:
         """Where the graph between the loss and some weights is cut."""
         session, backend = self._watch.session, cast("KerasBackend", fits.backend)

@@ -73,6 +73,10 @@ class Rounds(ABC, Generic[S]):
     def before(self) -> None:
         """The first round is about to begin, whether steps can be taken again or not."""
 
+    def step_seconds(self) -> float:
+        """What a step will take that is taken again, where the script's own steps tell; 0 where they do not."""
+        return 0.0
+
     def look(self, fits: Fits[S], steps: list[S]) -> None:
         """The first weights are in place, and everything will be put back."""
 
@@ -152,7 +156,7 @@ class Rounds(ABC, Generic[S]):
         if isinstance(found, str):
             self.facts.skipped |= dict.fromkeys(("initial_loss", "overfit", "train")[2 * (self.begun - 1):], found)
             return None
-        return Fits(found, steps, self.facts, clock, seconds, self._step_s)
+        return Fits(found, steps, self.facts, clock, seconds, self._step_s or self.step_seconds())
 
     def _may_fit(self, name: str) -> bool:
         reason = self.refusal()
