@@ -1,4 +1,4 @@
-"""Regularization that leaves a model nothing to learn with."""
+"""Regularization, or clipping, that leaves a model nothing to learn with."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def _overpowers(found: RestraintFacts, guess: float | None) -> bool:
 
 
 class TooMuchRegularization(Check):
-    """Regularization that keeps the model from learning: dropout, augmentation, weight decay or a penalty far too strong.
+    """Regularization that keeps the model from learning: dropout, augmentation, weight decay, a penalty or clipping far too strong.
 
     Measured, not looked up: the script's own steps, taken again at its own rate without it, learn; with it, several times as many do not.
-    Sources: Srivastava et al., Dropout (2014); Loshchilov, Hutter, Decoupled Weight Decay Regularization (2019).
+    Sources: Srivastava et al., Dropout (2014); Loshchilov, Hutter, Decoupled Weight Decay Regularization (2019); PyTorch docs, Automatic
+    Mixed Precision examples (gradients are unscaled before they are clipped).
     """
 
     code: ClassVar[str] = "S406"
@@ -82,6 +83,8 @@ def _what(found: RestraintFacts) -> str:
                         "model cannot learn from what is left.",
         "penalty": f"{found.amount:.0%} of the first loss is a penalty on the weights, and the steps follow that alone.",
         "decay": f"Weight decay takes {found.amount:.2g} of each weight off it at every step, faster than the loss can build it up.",
+        "clipping": f"Clipping leaves a part of {found.amount:.1g} of a gradient's norm, and steps that short get nowhere."
+        + (" It clips what the `GradScaler` has multiplied, which is divided again only afterwards." if found.name == "scaled" else ""),
     }
     if found.coupled:
         return (f"Weight decay adds {found.amount:g} times each weight to its gradient, and pulls the weights to zero faster than the loss "
@@ -99,11 +102,13 @@ def _remedy(seen: Observation, found: RestraintFacts) -> str:
         "penalty": f"Divide the penalty's factor by about {float(f'{factor:.1g}'):g}: it is then a tenth of the loss of the rows at the "
                    "start.",
         "decay": f"Take the usual `weight_decay={usual}`, or leave it out, and raise it only where the model overfits.",
+        "clipping": ("Call `scaler.unscale_(optimizer)` right before `clip_grad_norm_`." if found.name == "scaled" else
+                     "Clip at 1 or more, at what the norms of healthy steps are: print what `clip_grad_norm_` returns."),
     }[found.kind]
 
 
 def _site(seen: Observation, found: RestraintFacts) -> Site | None:
     if found.kind == "decay" and seen.trainer:
         return reading.place(seen, "training_arguments.weight_decay", "training_arguments") or found.site
-    named = {"penalty": "loss", "decay": "optimizer"}.get(found.kind, "model")
+    named = {"penalty": "loss", "decay": "optimizer", "clipping": "clipping"}.get(found.kind, "model")
     return found.site or reading.place(seen, named, "compile")

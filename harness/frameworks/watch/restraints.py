@@ -1,4 +1,4 @@
-"""What holds a model back on purpose: dropout, augmentation, weight decay, a penalty on the weights. Would its own steps learn without?
+"""What holds a model back on purpose: dropout, augmentation, weight decay, a penalty, clipping. Would its own steps learn without?
 
 Asked only where the steps did not learn, and of what is strong enough to be the reason.
 """
@@ -14,8 +14,9 @@ from harness.checks.probe_facts import CurveFacts, ProbeFacts, RestraintFacts
 from harness.checks.tensor_facts import Site
 
 # Less than this keeps no training from learning: share that is dropped, how far augmentation moves (in standard deviations), part of a
-# weight that decays in a step, factor of a decay that goes through the gradient, part of the first loss that is a penalty.
-DROPPED, MOVED, DECAYED, COUPLED, PENALISED = 0.5, 0.5, 0.002, 0.01, 0.5
+# weight that decays in a step, factor of a decay that goes through the gradient, part of the first loss that is a penalty. And more than
+# this: what clipping leaves of a gradient.
+DROPPED, MOVED, DECAYED, COUPLED, PENALISED, CLIPPED = 0.5, 0.5, 0.002, 0.01, 0.5, 0.1
 # Steps from which it is asked; parts of the first loss, above which nothing was learnt and under which something was; how much longer it is
 # tried with the restraint.
 LEAST_STEPS, NOT_LEARNT, LEARNT, LONGER = 40, 0.6, 0.7, 4
@@ -23,14 +24,16 @@ LEAST_STEPS, NOT_LEARNT, LEARNT, LONGER = 40, 0.6, 0.7, 4
 
 @dataclass
 class Restraint:
-    """One of them. `off(backend)`: while inside, its steps and losses are without it; the rest as in `RestraintFacts`."""
+    """One of them. `off(backend)`: while inside, its steps and losses are without it; `longer`: for how many times the script's steps it is
+    tried so; the rest as in `RestraintFacts`."""
 
-    kind: Literal["dropout", "augmentation", "decay", "penalty"]
+    kind: Literal["dropout", "augmentation", "decay", "penalty", "clipping"]
     amount: float
     off: Callable[[Any], AbstractContextManager[Any]]
     site: Site | None = None
     coupled: bool = False
     name: str = ""
+    longer: int = 1
 
 
 class Fitting(Protocol):
@@ -63,7 +66,7 @@ class Held:
             start = self._fits.started(restraint)
             if end < NOT_LEARNT * start:
                 continue
-            without = self._fits.unrestrained(restraint, self._count, seconds)
+            without = self._fits.unrestrained(restraint, restraint.longer * self._count, seconds)
             if without.final_loss is None or without.final_loss > LEARNT * start:
                 continue
             own = self._fits.restrained(restraint, LONGER * self._count, seconds)

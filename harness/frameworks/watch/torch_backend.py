@@ -46,7 +46,7 @@ class TorchBackend(Backend[Step]):
         self._torch = torch
         self._start = start
         self._optimizers = optimizers
-        self._clipping = clipping
+        self.clipping = clipping
         modules = list({id(module): module for step in steps for replay in step for module in replay.modules}.values())
         self._frozen = Frozen(torch, modules, optimizers, start.weights)
         self._rates = [[_rate(group) for group in optimizer.param_groups] for optimizer in optimizers]
@@ -116,9 +116,9 @@ class TorchBackend(Backend[Step]):
             for weight, gradient in zip(weights, self._torch.autograd.grad(loss, weights, allow_unused=True), strict=True):
                 if gradient is not None:
                     weight.grad = gradient if weight.grad is None else weight.grad + gradient
-        if self._clipping is not None:
-            clip = getattr(self._torch.nn.utils, self._clipping[0])
-            clip([weight for weight in weights if weight.grad is not None], self._clipping[1])
+        if self.clipping is not None:
+            clip = getattr(self._torch.nn.utils, self.clipping[0])
+            clip([weight for weight in weights if weight.grad is not None], self.clipping[1])
         for optimizer, rates in zip(self._optimizers, self._rates, strict=True):
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * factor

@@ -12,28 +12,56 @@ _ENOUGH = 10
 
 
 class Clipping:
-    """Hooks gradient clipping. `calls`: how often a norm was clipped, `empty`: how often of these there was no gradient to clip."""
+    """Hooks gradient clipping. `calls`: how often a norm was clipped, `empty`: how often of these there was no gradient to clip.
+
+    `scale`: what a `GradScaler` has multiplied the gradients by that were clipped last, if nothing has divided them again before.
+    """
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._last: tuple[str, float] | None = None
         self.calls = self.empty = 0
+        self.scale = 1.0
+        self._held = 1.0  # the scale of the gradients of now
+        self._shares: list[float] = []
 
     def attach(self) -> None:
         """Hook both functions."""
         utils = self._watch.torch.nn.utils
         for name, argument in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
             self._watch.session.patches.replace(utils, name, functools.partial(self._wrap, argument=argument))
+        scaler = getattr(self._watch.torch.amp, "GradScaler", None)
+        if scaler is not None:
+            self._watch.session.patches.replace(scaler, "scale", functools.partial(self._wrap_scaler, scales=True))
+            self._watch.session.patches.replace(scaler, "unscale_", functools.partial(self._wrap_scaler, scales=False))
 
     @property
     def limit(self) -> tuple[str, float] | None:
-        """The function of `torch.nn.utils` that was called last and its limit; None where it has never found a gradient."""
-        return None if self.calls and self.calls == self.empty else self._last
+        """The function of `torch.nn.utils` that was called last and its limit, for gradients that nothing has scaled; None where it has
+        never found a gradient."""
+        if self._last is None or (self.calls and self.calls == self.empty):
+            return None
+        return self._last[0], self._last[1] / self.scale
+
+    @property
+    def share(self) -> float | None:
+        """What clipping leaves of a gradient's norm, as a part of it (0 to 1): median of the calls; None where no norm was clipped."""
+        found = sorted(self._shares)
+        return found[len(found) // 2] if found and self._last is not None and self._last[0] == "clip_grad_norm_" else None
 
     @property
     def idle(self) -> bool:
         """Whether it was called again and again, and never found a gradient."""
         return self.calls == self.empty >= _ENOUGH
+
+    def _wrap_scaler(self, original: Any, *, scales: bool) -> Any:
+        def scaled(scaler: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(scaler, *args, **kwargs)
+            if self._watch.session.active:
+                self._held = (self._watch.session.safely("a scale", scaler.get_scale) or 1.0) if scales else 1.0
+            return made
+
+        return scaled
 
     def _wrap(self, original: Any, argument: str) -> Any:
         session = self._watch.session
@@ -47,7 +75,8 @@ class Clipping:
             with self._watch.tape.aside():
                 found = original(parameters, limit, *args, **kwargs)
             if session.active and self._watch.torch.is_tensor(found):
-                self.calls += 1
+                self.calls, self.scale = self.calls + 1, self._held
+                session.safely("clipping", lambda: self._shares.append(min(1.0, float(limit) / (float(found) + 1e-12))))
                 self.empty += session.safely("clipping", lambda: float(found) == 0.0) is True
             return found
 

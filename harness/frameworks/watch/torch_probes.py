@@ -169,12 +169,13 @@ class Probes(Rounds[Step]):
                 self.facts.term_alone = fits.again(steps)
 
     def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
-        """What holds the model back: dropout, weight decay, and a penalty that the script adds to its loss."""
+        """What holds the model back: dropout, weight decay, clipping, and a penalty that the script adds to its loss."""
         watch, backend = self._watch, cast("TorchBackend", fits.backend)
         backend.put()
         built = watch.seen.optimizer.site if watch.seen.optimizer is not None else None
         found = [torch_restraints.dropout(watch.torch, steps[0][0], watch.session.sites, watch.calls.place_of),
                  torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
+                 torch_restraints.clipping(watch.steps.clipping, watch.seen.sites.get("clipping")),
                  torch_restraints.penalty(backend, steps)]
         return [restraint for restraint in found if restraint is not None]
 

@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch import torch_replay
-from harness.frameworks.watch.restraints import COUPLED, DECAYED, DROPPED, PENALISED, Restraint
+from harness.frameworks.watch.restraints import CLIPPED, COUPLED, DECAYED, DROPPED, PENALISED, Restraint
 from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.torch_calls import DROPOUTS
 
 if TYPE_CHECKING:
     from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.torch_backend import Step, TorchBackend
+    from harness.frameworks.watch.torch_clipping import Clipping
     from harness.frameworks.watch.torch_replay import Replay
 
 _SAME = 1e-4
@@ -82,6 +83,23 @@ def decay(optimizers: list[Any], built: Site | None) -> Restraint | None:
                 group["weight_decay"] = value
 
     return Restraint("decay", strongest, off, built, coupled=not apart)
+
+
+def clipping(found: Clipping, where: Site | None) -> Restraint | None:
+    """Clipping that leaves little of the gradients. Small steps need many of them, so it is tried for longer."""
+    share = found.share
+    if share is None or share > CLIPPED:
+        return None
+
+    @contextlib.contextmanager
+    def off(backend: TorchBackend) -> Iterator[None]:
+        kept, backend.clipping = backend.clipping, None
+        try:
+            yield
+        finally:
+            backend.clipping = kept
+
+    return Restraint("clipping", share, off, where, name="scaled" if found.scale > 1 else "", longer=2)
 
 
 def penalty(backend: TorchBackend, steps: list[Step]) -> Restraint | None:
