@@ -25,7 +25,7 @@ class TorchObserver:
         self._depth = 0
         self._step = 0
         self._labels: list[int] = []
-        self._waiting: deque[list[int] | None] = deque(maxlen=_AHEAD)
+        self._waiting: deque[list[int] | None] = deque()  # of the loader that was asked last
         self._losses: list[Any] = []
         self._late: list[tuple[int, Any]] = []
         self._evaluated: dict[str, Any] = {}
@@ -46,18 +46,20 @@ class TorchObserver:
         wrapt.wrap_function_wrapper(torch.Tensor, "backward", self._backward)
         wrapt.wrap_function_wrapper(dataloader._BaseDataLoaderIter, "__next__", self._next_batch)
 
-    def _next_batch(self, wrapped: Any, _instance: Any, args: Any, kwargs: Any) -> Any:
+    def _next_batch(self, wrapped: Any, instance: Any, args: Any, kwargs: Any) -> Any:
+        # What one loop has fetched and never used is nothing that another one has to do with.
+        self._waiting = vars(instance).setdefault("__waiting__", deque(maxlen=_AHEAD))
         batch = wrapped(*args, **kwargs)
         self._waiting.append(self._labels_of(batch))
         return batch
 
-    def _labels_of(self, batch: Any) -> list[int] | None:
+    def _labels_of(self, batch: Any, devices: tuple[str, ...] = ("cpu",)) -> list[int] | None:
         found = None
         if hasattr(batch, "keys"):
             found = next((batch[key] for key in ("labels", "label") if key in batch), None)
         elif isinstance(batch, list | tuple) and len(batch) > 1:
             found = batch[-1]
-        if isinstance(found, self._torch.Tensor) and found.device.type == "cpu" and found.dim() == 1 and not found.is_floating_point():
+        if isinstance(found, self._torch.Tensor) and found.device.type in devices and found.dim() == 1 and not found.is_floating_point():
             return list(found.tolist())
         return None
 
@@ -72,7 +74,9 @@ class TorchObserver:
             return
         # A loader may be a batch or more ahead of the model (accelerate is), so the model's own arguments go first.
         waiting = self._waiting.popleft() if self._waiting else None
-        labels = self._labels_of(kwargs) or waiting or []
+        # An evaluation is waited for anyway, see `_evaluate`.
+        devices = ("cpu",) if self._torch.is_grad_enabled() else ("cpu", "cuda")
+        labels = self._labels_of(kwargs, devices) or waiting or []
         logits = getattr(output, "logits", None)
         if module.training and self._torch.is_grad_enabled():
             self._logits = logits

@@ -31,3 +31,56 @@ def test_clipping_before_the_backward_pass(tmp_path: Path, none: str, lines: tup
         finding = next(result.finding for result in walk(seen) if result.finding)
         assert finding.site is not None
         assert finding.site.source == CLIP
+
+
+SHORT = """
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+rng = np.random.default_rng(0)
+x = torch.tensor(rng.normal(size=(800, 16)).astype("float32"))
+y = ((x[:, 0] > 0) * 2 + (x[:, 1] > 0)).long()
+model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4))
+optimizer = torch.optim.OPTIMIZER
+scaler = torch.amp.GradScaler("cpu")
+for epoch in range(3):
+    for rows in torch.randperm(800).split(32):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x[rows]), y[rows])
+        LINES
+"""
+SGD, ADAM = "SGD(model.parameters(), lr=0.3)", "Adam(model.parameters(), lr=3e-3)"
+STEP = "optimizer.step()"
+SCALED, SCALED_STEP = "scaler.scale(loss).backward()", "scaler.step(optimizer); scaler.update()"
+UNSCALE = "scaler.unscale_(optimizer)"
+
+
+def tight(limit: float) -> str:
+    return f"nn.utils.clip_grad_norm_(model.parameters(), {limit})"
+
+
+@pytest.mark.parametrize(("optimizer", "lines", "name"), [
+    (SGD, (BACK, tight(1e-3), STEP), ""),
+    (SGD, (SCALED, tight(1.0), SCALED_STEP), "scaled"),
+])
+def test_steps_that_clipping_makes_too_short(tmp_path: Path, optimizer: str, lines: tuple[str, ...], name: str) -> None:
+    seen = watch(tmp_path, SHORT.replace("OPTIMIZER", optimizer).replace("LINES", "\n        ".join(lines)), steps=60, probe_seconds=6.0)
+    assert found(seen) == ["S406"]
+    restraint = seen.probes.restraints[0]
+    assert (restraint.kind, restraint.name) == ("clipping", name)
+    assert restraint.site is not None
+    assert restraint.site.source == lines[1]
+
+
+@pytest.mark.parametrize(("optimizer", "lines"), [
+    (SGD, (BACK, tight(0.25), STEP)),
+    (ADAM, (BACK, tight(1e-3), STEP)),  # by its own norm Adam divides what it is given
+    (SGD, (SCALED, UNSCALE, tight(1.0), SCALED_STEP)),
+    (SGD, (SCALED, SCALED_STEP)),
+])
+def test_clipping_that_lets_learn(tmp_path: Path, optimizer: str, lines: tuple[str, ...]) -> None:
+    seen = watch(tmp_path, SHORT.replace("OPTIMIZER", optimizer).replace("LINES", "\n        ".join(lines)), steps=60, probe_seconds=6.0)
+    assert found(seen) == []
+    assert not seen.probes.restraints
