@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,15 @@ from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_of, moved_on, taken, with_inputs
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
+from harness.frameworks.watch.keras_forward import Forward
 from harness.frameworks.watch.keras_state import Frozen, Start, optimizers_of
-from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, patched, recording
+from harness.frameworks.watch.keras_trace import LossSeen, numpy_of, patched
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
     from harness.checks.loss_facts import LossCall
     from harness.checks.tensor_facts import Site
+    from harness.frameworks.watch.keras_replay import Replaying
     from harness.frameworks.watch.keras_rows import Inside
     from harness.frameworks.watch.keras_terms import Terms
 
@@ -44,22 +46,14 @@ class Step:
     scale: float = 1.0
 
 
-class Replaying(Protocol):
-    """Takes steps on the model again."""
-
-    def losses(self, batches: Iterable[Any], factor: float) -> Iterable[float]:
-        """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""
-
-    def eager(self) -> Replaying:
-        """The same without what was made for it before."""
-
-
 class KerasBackend(Backend[Step]):
-    """Runs a model's own training step. `call`: the loss that the script's steps were seen to compute."""
+    """Runs a model's own training step. `call`: the loss that the script's steps were seen to compute; `forward`: takes `train_step` as far
+    as that."""
 
     def __init__(self, keras: Any, model: Any, train_step: Any, replay: Replaying, start: Start, rate: float,
-                 call: LossCall | None) -> None:
+                 call: LossCall | None, forward: Forward | None = None) -> None:
         self._keras, self._model, self._train_step, self._replay, self._start = keras, model, train_step, replay, start
+        self._forward, self._op_by_op = forward, forward or Forward(keras, train_step)
         self._name, self._logits = (call.name, bool(call.from_logits)) if call is not None else ("", False)
         self._frozen = Frozen(model)
         self._exchange: shifts.Exchange | None = None
@@ -79,17 +73,18 @@ class KerasBackend(Backend[Step]):
 
     def _try(self, data: Any, *, evaluating: bool = True) -> tuple[float, list[LossSeen]]:
         """Loss of a batch in inference mode (or as the script asks for it), without a step, and the loss calls behind it."""
-        with recording(self._keras, evaluating=evaluating, stop=True) as record:
-            try:
-                self._train_step(data)
-            except Stop:
-                return float(numpy_of(record.targets[0])), record.used()
-        used = record.used()
-        return (float(np.mean(numpy_of(used[-1].value))) if used else math.nan), used
+        return self._op_by_op.op_by_op(data, evaluating=evaluating)
+
+    def _measured(self, data: Any) -> tuple[float, list[tuple[Any, Any]]]:
+        """Loss of a batch in inference mode, and what its loss calls compared, (true, predicted)."""
+        if self._forward is not None:
+            return self._forward(data)
+        loss, used = self._try(data)
+        return loss, [(seen.true, seen.pred) for seen in used]
 
     def loss(self, step: Step, change: Change | None = None) -> float:
         """The loss of a step in evaluation mode, with the weights of now."""
-        return self._try(with_inputs(step.data, change))[0] / step.scale
+        return self._measured(with_inputs(step.data, change))[0] / step.scale
 
     def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
         """Take `count` steps in turn from the weights of now, with a new optimizer at the script's rate times `factor`: their losses."""
@@ -100,23 +95,24 @@ class KerasBackend(Backend[Step]):
     @contextlib.contextmanager
     def eagerly(self) -> Iterator[None]:
         """While inside, steps are taken anew: without a graph that was made before."""
-        kept, attributes = self._replay, {name: vars(self._model)[name] for name in optimizers_of(self._model)}
-        self._replay = self._replay.eager()
+        kept, attributes = (self._replay, self._forward), {name: vars(self._model)[name] for name in optimizers_of(self._model)}
+        self._replay, self._forward = self._replay.eager(), None
         try:
             yield
         finally:
-            self._replay = kept
+            self._replay, self._forward = kept
             vars(self._model).update(attributes)
 
     def accuracy(self, steps: list[Step], change: Change | None = None) -> float | None:
         """Share of rows whose class comes out right, in evaluation mode; None where there are no classes."""
         right, rows = 0, 0
         for step in steps:
-            losses = self._try(with_inputs(step.data, change))[1]
+            losses = self._measured(with_inputs(step.data, change))[1]
             if len(losses) != 1:
                 return None
-            found = classes_of(numpy_of(losses[0].pred), self._name, logits=self._logits)
-            labels = class_ids(numpy_of(losses[0].true), limit=1 << 16)
+            true, pred = map(numpy_of, losses[0])
+            found = classes_of(pred, self._name, logits=self._logits)
+            labels = class_ids(true, limit=1 << 16)
             if found is None or labels is None or len(found) != len(labels):
                 return None
             right += sum(a == b for a, b in zip(found, labels, strict=True))

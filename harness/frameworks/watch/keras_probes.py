@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.frameworks.watch import keras_norms, keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
+from harness.frameworks.watch.keras_forward import Forward
 from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_rows import Inside
@@ -31,6 +32,7 @@ class Probes(Rounds[Step]):
         super().__init__(watch)
         self._watch = watch
         self._replay: Replay | None = None
+        self._forward: Forward | None = None
 
     def offer(self, data: Any, labels: list[Any] | None, scale: float) -> None:
         """A batch that was trained on."""
@@ -55,10 +57,11 @@ class Probes(Rounds[Step]):
             return "the loss is no number any more"
         if self._replay is None:
             self._replay = Replay(watch.keras, taken.model, taken.original, taken.inner, taken.spec)
+            self._forward = Forward(watch.keras, taken.original) if self._replay.compiled else None
         optimizer = watch.seen.optimizer
         call = watch.seen.loss_calls[-1] if watch.seen.loss_calls else None
         return KerasBackend(watch.keras, taken.model, taken.original, self._replay, taken.start,
-                            (optimizer.learning_rate if optimizer else None) or 0.0, call)
+                            (optimizer.learning_rate if optimizer else None) or 0.0, call, self._forward)
 
     def step_seconds(self) -> float:
         """What a step will take that is taken again: with the script's own graph as long as the script's, the first two left out."""

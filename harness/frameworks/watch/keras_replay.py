@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from harness.frameworks.watch.keras_compile import rate_of, schedule_of
 from harness.frameworks.watch.keras_state import optimizers_of, variables_of_optimizer
 from harness.frameworks.watch.keras_trace import KEY, numpy_of, recording
+
+
+class Replaying(Protocol):
+    """Takes steps on the model again."""
+
+    def losses(self, batches: Iterable[Any], factor: float) -> Iterable[float]:
+        """The loss of each step, endlessly over `batches`, by a new optimizer at its own rate times `factor`."""
+
+    def eager(self) -> Replaying:
+        """The same without what was made for it before."""
 
 
 class Replay:
