@@ -226,8 +226,8 @@ class LabelName(Check):
     messages: ClassVar[tuple[str, ...]] = (*_NO_LOSS, *_LABELS_ONLY, *_NONE_LOSS, *_DECODER, *_BEST)
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the exception that a missing loss or column leads to."""
-        for judge in (self._no_loss, self._argument, self._column, self._none_loss, self._decoder, self._best):
+        """Judges from the exception that a missing loss or column leads to, and from an evaluation whose metrics are not computed."""
+        for judge in (self._no_loss, self._argument, self._column, self._none_loss, self._decoder, self._unlabelled, self._best):
             finding = judge(seen)
             if finding:
                 return finding
@@ -323,6 +323,20 @@ class LabelName(Check):
             return None
         return self._renamed(seen, hit[0], list(batch.columns) if batch else [],
                              "The decoder was given nothing to predict: an encoder-decoder model makes its decoder's input from `labels`")
+
+    @staticmethod
+    def _unlabelled(seen: Observation) -> Finding | None:
+        optional = seen.evaluation.unlabelled
+        if optional is None or len(optional) != 1:
+            return None
+        name = optional[0]
+        return Finding(
+            message=f"The Trainer finds no labels in its evaluation, so that `compute_metrics` is never called and no loss is told: it "
+                    f"looks for `labels`, and this model's are called `{name}`.",
+            remedy=f"Tell it: `TrainingArguments(..., label_names=[\"{name}\"])`; or call the column, and the argument of forward(), "
+                   "`labels`.",
+            site=reading.place(seen, "training_arguments", "trainer"),
+            evidence=[f"forward() takes `{name}` if it is there, the training rows have that column, and `label_names` does not hold it."])
 
     def _best(self, seen: Observation) -> Finding | None:
         hit = raised.find(seen, _BEST)

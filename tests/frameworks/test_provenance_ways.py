@@ -34,6 +34,30 @@ def test_of_several_calls_the_one_that_was_under_way(tmp_path: Path, under_way: 
     assert [source for kind, source in told(found["inputs"]) if kind == "made"] == ([made] if made else [])
 
 
+GENERATED = """
+import numpy as np
+def batches(x, y, order):
+    for start in range(0, len(order), 8):
+        pick = order[start:start + 8]
+        yield np.float32(x[pick]), y[pick]
+def learn(x, y):
+    for xb, yb in batches(x, y, np.arange(80)):
+        loss_fn(model(xb), yb)
+rows = read()
+learn(rows[:, 1:], rows[:, 0])
+"""
+
+
+def test_rows_of_a_generator_and_the_calls_of_another_place_on_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(GENERATED)
+    seen = Observation(sites={"loss": Site(file=str(path), line=9, source="loss_fn(model(xb), yb)")})
+    found = sources.of(seen, {"criterion": (9, 11)})
+    for what in ("inputs", "labels"):
+        assert ("made", "rows = read()") in told(found[what]), told(found[what])
+        assert any(kind == "reordered" and "yield" in source for kind, source in told(found[what]))
+
+
 SEQUENCE = """
 import keras, numpy as np
 class Batches(keras.utils.PyDataset):

@@ -33,3 +33,29 @@ def test_keywords_that_a_dictionary_hands_over(tmp_path: Path, name: str, line: 
     path.write_text(SCRIPT)
     found = keywords((str(path), 11, "<module>")).get(name)
     assert (found[1] if found else None) == line
+
+
+HELD = """
+@dataclass
+class Experiment:
+    training: dict = field(default_factory=lambda: dict(
+        learning_rate=1e-3,
+        warmup_steps=2000))
+CONFIG = {
+    "stop": {
+        "patience": 3}}
+class Run:
+    def __init__(self):
+        self.rates = {"decay": 0.1,
+                      "momentum": 0.9}
+    def start(self, exp):
+        call(**exp.training, **CONFIG["stop"], **self.rates, **self.others, **CONFIG[self.name])
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("warmup_steps", 6), ("patience", 9), ("momentum", 13), ("others", None)])
+def test_dictionaries_of_classes_objects_and_others(tmp_path: Path, name: str, line: int | None) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(HELD)
+    found = keywords((str(path), 15, "start")).get(name)
+    assert (found[1] if found else None) == line

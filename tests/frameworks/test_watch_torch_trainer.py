@@ -105,6 +105,24 @@ def test_a_metric_that_fails_for_reasons_of_its_own_is_come_to(tmp_path: Path) -
     assert "A799" in found(seen)
 
 
+@pytest.mark.parametrize("told", [False, True])
+def test_labels_that_only_the_model_knows(tmp_path: Path, *, told: bool) -> None:
+    own = """class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Sequential(torch.nn.Embedding(60, 8), torch.nn.Flatten(), torch.nn.Linear(96, 2))
+    def forward(self, input_ids, verdict=None):
+        logits = self.inner(input_ids)
+        return {"logits": logits} | ({} if verdict is None else {"loss": torch.nn.functional.cross_entropy(logits, verdict)})
+model = Model()
+def compute_metrics"""
+    text = TRAINER.replace("def compute_metrics", own).replace('"label":', '"verdict":')
+    text = text.replace("report_to=", 'label_names=["verdict"], report_to=') if told else text
+    seen = watch(tmp_path, text, steps=12)
+    assert seen.evaluation.unlabelled == (None if told else ["verdict"])
+    assert found(seen) == ([] if told else ["D102"])
+
+
 def test_rows_without_what_the_model_takes(tmp_path: Path) -> None:
     text = TRAINER.replace('"input_ids": ids.tolist(), "attention_mask": np.ones_like(ids).tolist(), ', "")
     seen = watch(tmp_path, text)

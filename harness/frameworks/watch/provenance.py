@@ -379,6 +379,8 @@ class Text:
                 self._follow(inner, scope, line, (), deep + 1)
             return
         made = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+        if not made and path[:1] == ("item",):
+            made, path = [node.value for node in ast.walk(function) if isinstance(node, ast.Yield) and node.value is not None], path[1:]
         self._note(value, scope, "called")
         for part in (function, *(own.body if own is not None else ())):
             self._entered[id(part)] = value

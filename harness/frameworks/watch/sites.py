@@ -183,14 +183,35 @@ def keywords(place: Place | None) -> dict[str, Place]:
 
 
 def _entries(tree: ast.Module, value: ast.expr) -> dict[str, ast.expr]:
-    """What `**value` spells out: the entries of a dictionary that is written out, there or where its name is bound once."""
-    if isinstance(value, ast.Name):
-        bound = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)
-                 and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)]
-        return _entries(tree, bound[0]) if len(bound) == 1 and not isinstance(bound[0], ast.Name) else {}
+    """What `**value` spells out: the entries of a dictionary that is written out, there or where its name is bound once: a variable, an
+    attribute of a class or object (`**self.settings`), an entry of another dictionary (`**CONFIG["training"]`)."""
     if isinstance(value, ast.Dict):
         return {key.value: entry for key, entry in zip(value.keys, value.values, strict=True)
                 if isinstance(key, ast.Constant) and isinstance(key.value, str)}
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
         return {word.arg: word.value for word in value.keywords if word.arg}
-    return {}
+    key = value.slice.value if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant) else None
+    name = getattr(value, "id", getattr(value, "attr", key))
+    spelt = [found for made in _bound(tree, name) if (found := _entries(tree, made))] if isinstance(name, str) else []
+    return spelt[0] if len(spelt) == 1 else {}
+
+
+def _bound(tree: ast.Module, name: str) -> list[ast.expr]:
+    """What is written down under a name: a variable, an attribute, a dictionary's key, an argument; of a dataclass its field's default."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found += [node.value for target in targets if getattr(target, "id", getattr(target, "attr", None)) == name]
+        elif isinstance(node, ast.Dict):
+            found += [entry for key, entry in zip(node.keys, node.values, strict=True) if getattr(key, "value", None) == name]
+        elif isinstance(node, ast.keyword) and node.arg == name:
+            found.append(node.value)
+    made = [_of_field(value) for value in found if value is not None]
+    return [value for value in made if isinstance(value, ast.Dict | ast.Call)]
+
+
+def _of_field(value: ast.expr) -> ast.expr:
+    """The dictionary that `field(default_factory=lambda: ...)` makes; else the value itself."""
+    factory = next((word.value for word in value.keywords if word.arg == "default_factory"), None) if isinstance(value, ast.Call) else None
+    return factory.body if isinstance(factory, ast.Lambda) else value

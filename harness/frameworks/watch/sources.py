@@ -29,11 +29,16 @@ def of(seen: Observation, callers: Callers | None = None) -> dict[str, list[Sour
     called = next((call.site for call in seen.loss_calls if call.site), None)
     starts = {"fit": seen.sites.get("fit"), "loss": seen.sites.get("loss") or called, "trainer": seen.sites.get("trainer")}
     for name, start in starts.items():
-        found = _from(start, callers.get(name, ())) if start is not None and start.cell is None else {}
+        found = _from(start, _under_way(callers, name, start)) if start is not None and start.cell is None else {}
         if found:
             held = (seen.evaluation.scale is not None or seen.evaluation.shared is not None) and "held" not in found
             return found | (_given("held", seen.sites.get("evaluation"), callers.get("evaluation", ())) if held else {})
     return _given("inputs", seen.sites.get("forward"), callers.get("forward", ()))  # a loss written by hand tells nothing of its labels
+
+
+def _under_way(callers: Callers, name: str, start: Site) -> tuple[int, ...]:
+    """The lines that were under way at a place; what else was come to on the same line was come to from the same ones."""
+    return callers.get(name) or next((lines for lines in callers.values() if lines[:1] == (start.line,)), ())
 
 
 def _given(what: str, start: Site | None, callers: tuple[int, ...]) -> dict[str, list[SourceFacts]]:

@@ -154,13 +154,23 @@ class Trainers:
             if mine is not None:
                 trainer.compute_metrics = self.recorded(mine)
             try:
-                return original(trainer, *args, **kwargs)
+                made = original(trainer, *args, **kwargs)
             finally:
                 watch.evaluating -= 1
                 if mine is not None:
                     trainer.compute_metrics = mine
+            if mine is not None and made.label_ids is None and kwargs.get("description", next(iter(args[1:]), "")) == "Evaluation":
+                watch.seen.evaluation.unlabelled = session.safely("labels of an evaluation", self._optional, trainer)
+            return made
 
         return evaluation_loop
+
+    @staticmethod
+    def _optional(trainer: Any) -> list[str]:
+        """Columns that the model takes if they are there, and that are none of what the Trainer takes for labels."""
+        columns = getattr(trainer.train_dataset, "column_names", None) or []
+        taken = inspect.signature(trainer.model.forward).parameters.values()
+        return [one.name for one in taken if one.default is None and one.name in columns and one.name not in trainer.label_names]
 
     def recorded(self, mine: Any) -> Any:
         """A `compute_metrics` that notes what it is given and what it says."""
