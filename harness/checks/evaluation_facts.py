@@ -207,7 +207,8 @@ class EvaluationFacts(Facts):
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
     `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode. `unlabelled`: a Trainer's evaluation
-    found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels."""
+    found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
+    `normalised`: where a layer of Keras has batch normalisation train in inference mode too."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -223,6 +224,7 @@ class EvaluationFacts(Facts):
     relation: RelationFacts | None = None
     dropped: Site | None = None
     unlabelled: list[str] | None = None
+    normalised: Site | None = None
     alignment: AlignmentFacts | None = None
     predicted: list[PredictedFacts] = []
     monitors: list[MonitorFacts] = []

@@ -75,7 +75,10 @@ class TooLong(Check):
                 return None  # an id that the vocabulary does not have
             # Positions are 0, 1, 2, ...: the first one that is missing is as large as its own place, and as the table.
             at_end = sizes.get("id") is not None and sizes["id"] == sizes["table"] == sizes.get("at")
-            if _about_positions(hit[0], seen) or at_end:
+            # RoBERTa's begin at the row after its padding's.
+            by_size = positions is not None and sizes.get("table") == str(positions) and seen.model is not None and (
+                seen.model.vocabulary not in {None, positions})
+            if _about_positions(hit[0], seen) or at_end or by_size:
                 table = positions or (int(sizes["table"]) if sizes.get("table") else None)
                 return self._finding(seen, hit[0], longest, table)
         if seen.exception is None and not seen.batches and not seen.steps:

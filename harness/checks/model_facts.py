@@ -108,10 +108,12 @@ class ModelFacts(Facts):
     forwards that ran in training mode; `displacement`: how far the watched steps moved the weights: norm of the change / norm before, the
     median over the weight matrices; `turned`: a layer of Keras that turns images by more
     than halfway round; `rescaling`: scale and offset that its own layer brings inputs to;
-    `stochastic`: it has active dropout or batch normalisation.
+    `stochastic`: it has active dropout or batch normalisation. `unlabelled`: the names of the targets, where a TF model of transformers
+    trains by its own loss and gets no labels.
     """
 
     kind: str = ""
+    unlabelled: list[str] | None = None
     turned: TurnFacts | None = None
     num_labels: int | None = None
     problem_type: str | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.evaluation import ConstantPrediction, EvaluationInTrainingMode, MetricInput, TrainingInEvaluationMode
+from harness.checks.evaluation import ConstantPrediction, MetricInput
 from harness.checks.evaluation_facts import AlignmentFacts, DecisionFacts, EvaluationFacts, MetricFacts
+from harness.checks.evaluation_mode import EvaluationInTrainingMode, TrainingInEvaluationMode
 from harness.checks.metric_places import MetricPlaces
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts

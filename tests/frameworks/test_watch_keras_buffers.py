@@ -75,6 +75,12 @@ def test_gradients_that_are_added_up(body: str, buffers: str, reset: bool, tmp_p
         assert "apply_gradients" in site.source
 
 
+def test_a_reset_before_the_first_batch_is_none(tmp_path: Path) -> None:
+    early = "RESET_ALL\nfor epoch in range(2):".replace("RESET_ALL", ZERO.replace("BUFFERS", "buffers"))
+    body = LOOP.replace("for epoch in range(2):", early).replace("RESET", "pass")
+    assert "S403" in found(watch(tmp_path, (HEAD + body).replace("NAME", "keras")))
+
+
 def test_a_reset_after_many_batches(tmp_path: Path) -> None:
     body = FIT.replace("RESET", ZERO.replace("BUFFERS", "self.buffers")).replace("self.seen % 2", "self.seen % 16")
     body = body.replace("keras.optimizers.SGD(0.1))", "keras.optimizers.SGD(0.1), run_eagerly=True)")

@@ -91,9 +91,11 @@ class Buffers:
         return assign_add
 
     def _wrap_assign(self, original: Any) -> Any:
+        import tensorflow as tf
+
         def assign(variable: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._looking and len(self._assigned) < _KEPT:
-                self._assigned[id(variable)] = variable
+            if self._looking and len(self._assigned) < _KEPT and (id(variable) in self._buffers or not tf.executing_eagerly()):
+                self._assigned[id(variable)] = variable  # (a graph's operations need not be made in the order in which they run)
             return original(variable, *args, **kwargs)
 
         return assign

@@ -147,6 +147,17 @@ class Models:
                                           in_optimizer=key in trainable, used=None if key in trainable else True)
                            for key, weight in list(found.items())[:_PARAMETERS]]
 
+    def labelled(self, model: Any, data: Any) -> None:
+        """A TF model of transformers that computes its own loss: whether a batch holds what it makes that of."""
+        if not getattr(model, "_using_dummy_loss", False) or self._watch.seen.model is None:
+            return
+        from transformers.utils import find_labels
+
+        inputs, targets = (*data, None)[:2] if isinstance(data, tuple) else (data, None)
+        wanted, keys = set(find_labels(type(model))), [*(targets if isinstance(targets, dict) else ())]
+        if isinstance(inputs, dict) and isinstance(targets, dict) and keys and not wanted & {*inputs, *keys}:
+            self._watch.seen.model.unlabelled = keys
+
     def followed(self, model: Any, watched: Iterable[Any]) -> None:
         """Variables that a tape has followed: these took part; and those of them that no model knows."""
         watched = list(watched)

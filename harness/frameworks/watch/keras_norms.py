@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from harness.frameworks.watch.keras_model import flat_layers
-from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.keras_trace import numpy_of, patched
 from harness.frameworks.watch.norms import NEWEST, Hasty
+
+
+def training(keras: Any, forward: Callable[[], Any], place: Callable[[], Any]) -> Any:
+    """Where batch normalisation is told to train in a `forward` pass in inference mode; None where it is not."""
+    found: list[Any] = []
+
+    def look(original: Any) -> Any:
+        signature = inspect.signature(original)
+
+        def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
+            if signature.bind(layer, *args, **kwargs).arguments.get("training") is True and layer.trainable:
+                found.append(place())
+            return original(layer, *args, **kwargs)
+
+        return call
+
+    with patched(keras.layers.BatchNormalization, "call", look):
+        forward()
+    return next((where for where in found if where is not None), None)
 
 
 def hasty(model: Any, passes: Sequence[Callable[[], Any]], built: Callable[[Any], Any]) -> Hasty | None:

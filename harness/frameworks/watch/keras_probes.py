@@ -76,6 +76,10 @@ class Probes(Rounds[Step]):
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
+        if self._watch.seen.model is not None and self._watch.seen.model.has_batch_norm:
+            self._watch.seen.evaluation.normalised = site(session.safely(
+                "batch normalisation", keras_norms.training, self._watch.keras, lambda: backend.loss_op_by_op(steps[0]),
+                session.sites.place))
         session.safely("a softmax of one number", self._of_one, backend, steps, inside)
         if self.facts.padding is not None:
             session.safely("a mask", self._mask_ends, backend, steps[0])

@@ -257,6 +257,7 @@ class Steps:
             watch.models.stepped(self.start)
         if first:
             watch.session.safely("hidden variables", watch.models.followed, model, traced.watched)
+            watch.session.safely("labels of a model's own loss", watch.models.labelled, model, seen["data"])
             for ids, group in zip(traced.sources, norms, strict=False):
                 watch.models.gradients(ids, [float(norm) / (scale if norm >= 0 else 1) for norm in group])
             if watch.seen.optimizer is not None:

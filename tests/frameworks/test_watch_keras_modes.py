@@ -1,0 +1,70 @@
+"""Keras under watch: layers that train whatever they are asked for, and TF models of transformers that get no labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.test_watch_keras import HEAD, KERAS, watch
+from tests.frameworks.watching import found
+
+BLOCK = """
+class Block(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.norm = keras.layers.Dense(16, activation="relu"), keras.layers.BatchNormalization(momentum=0.9)
+        self.drop = keras.layers.Dropout(0.2)
+    def call(self, h, training=None):
+        h = self.norm(self.dense(h), training=NORM)
+        return self.drop(h, training=DROP)
+inputs = keras.Input((10,))
+model = keras.Model(inputs, keras.layers.Dense(2)(Block()(inputs)))
+model.compile(optimizer=keras.optimizers.Adam(0.01), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=32, epochs=2, verbose=0)
+answers = [model.predict_on_batch(row[None]) for row in x[:20]]
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("norm", "drop", "wrong"), [
+    ("True", "training", True), ("training", "training", False),
+    ("training", "True", False),  # that draws samples
+])
+def test_a_norm_that_always_trains(name: str, norm: str, drop: str, tmp_path: Path, *, wrong: bool) -> None:
+    seen = watch(tmp_path, (HEAD + BLOCK).replace("NAME", name).replace("NORM", norm).replace("DROP", drop), probe_seconds=4.0)
+    assert (found(seen) == ["E502"]) is wrong, found(seen)
+    if wrong:
+        assert seen.evaluation.normalised is not None
+        assert "self.norm(" in seen.evaluation.normalised.source
+
+
+BERT = """
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import numpy as np
+import tensorflow as tf
+import tf_keras
+from transformers import BertConfig, TFBertForSequenceClassification
+tf_keras.utils.set_random_seed(0)
+ids = np.random.randint(5, 60, (320, 8)).astype("int32")
+label = (ids[:, 1] > 30).astype("int32")
+model = TFBertForSequenceClassification(BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                                                   intermediate_size=16, max_position_embeddings=8, num_labels=2))
+model.compile(optimizer=tf_keras.optimizers.Adam(3e-3))
+data = tf.data.Dataset.from_tensor_slices(GIVEN).batch(16)
+model.fit(data, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("given", "names"), [
+    ('({"input_ids": ids}, {"label": label})', ["label"]),
+    ('({"input_ids": ids}, {"labels": label})', None),
+    ('({"input_ids": ids}, label)', None),
+    ('{"input_ids": ids, "labels": label}', None)])
+def test_a_model_that_makes_its_own_loss_of_labels(given: str, names: list[str] | None, tmp_path: Path) -> None:
+    pytest.importorskip("transformers.models.bert.modeling_tf_bert")
+    seen = watch(tmp_path, BERT.replace("GIVEN", given))
+    assert seen.model is not None
+    assert seen.model.unlabelled == names
+    assert ("D102" in found(seen)) is (names is not None), found(seen)
