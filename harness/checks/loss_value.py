@@ -21,7 +21,7 @@ _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
 _LARGER, PULLING = 10.0, 8.0  # the same where the smaller one was seen to be learnt alone
 _FEWEST, _LEARNT = 5, 0.9
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
-_COLLAPSING, _SETTLED = 12.0, 20
+_COLLAPSING, _HEAVY, _SETTLED, _FREE = 12.0, 2.0, 20, 0.8
 _WATCHED, _LATE = 20, 10
 _WIDE = 2.5  # times as large as what comes in, from weights that were drawn for it
 # By how much a loss is more than its cross entropy before it counts as more than that.
@@ -149,6 +149,16 @@ def pulled(seen: Observation) -> Pulled | None:
     return Pulled(large, small) if apart else None
 
 
+def silenced(seen: Observation) -> bool:
+    """Whether the code of a variational autoencoder says nothing so far, beside a divergence that weighs more than the bound has it."""
+    if len(seen.divergence) < 3:
+        return False
+    first, last = seen.divergence[0], seen.divergence[-1]
+    steady = max(each.weight for each in seen.divergence) < 1.5 * min(each.weight for each in seen.divergence)
+    return (steady and last.weight >= _HEAVY and last.step >= _SETTLED and last.value <= 0.1 * max(first.value, last.reconstruction)
+            and last.reconstruction >= 0.9 * last.constant)
+
+
 def _term(name: str, each: list[dict[str, Any]]) -> Term | None:
     values, gradients = (reading.finite(term.get(part) for term in each) for part in ("value", "gradient_norm"))
     if name not in _SUPERVISED or not values:
@@ -217,13 +227,13 @@ class DrownedTerm(Check):
     @staticmethod
     def _collapsed(seen: Observation) -> Finding | None:
         """A divergence that is summed beside a reconstruction that is averaged: it is pushed to nothing, and with it what the code says."""
-        if len(seen.divergence) < 3 or reading.several_models(seen):
+        if not silenced(seen) or reading.several_models(seen):
             return None
-        first, last = seen.divergence[0], seen.divergence[-1]
-        steady = max(each.weight for each in seen.divergence) < 1.5 * min(each.weight for each in seen.divergence)
-        if not steady or last.weight < _COLLAPSING or last.step < _SETTLED:
-            return None
-        if last.value > 0.1 * max(first.value, last.reconstruction) or last.reconstruction < 0.9 * last.constant:
+        first, last, alone, beside = seen.divergence[0], seen.divergence[-1], seen.probes.term_alone, seen.probes.term_beside
+        # Of a weight that is not beyond doubt experiments have the word: would the reconstruction get anywhere alone, and beside it later?
+        free = alone is not None and alone.final_loss is not None and alone.final_loss < _FREE * last.constant
+        later = beside is not None and beside.final_loss is not None and beside.final_loss < 0.9 * last.constant
+        if last.weight < _COLLAPSING and (not free or later or beside is None):
             return None
         how = ("`F.mse_loss(output, x, reduction=\"sum\") / len(x)` beside `kl.sum(dim=1).mean()`" if seen.framework == "torch" else
                f"multiply the mean over a row by its {last.numbers} numbers, beside `ops.mean(ops.sum(kl, axis=1))`")
@@ -233,7 +243,8 @@ class DrownedTerm(Check):
             remedy=f"Sum both over a row and average both over the batch: {how}; or weigh the divergence by one over the numbers in a row.",
             site=next((call.site for call in seen.loss_calls if call.name in _SUPERVISED), None) or reading.place(seen, "loss"),
             evidence=[f"The divergence went from {first.value:.3g} to {last.value:.3g} in {last.step} steps.",
-                      f"Reconstruction {last.reconstruction:.3g}; one answer for all rows gives {last.constant:.3g} at best."])
+                      f"Reconstruction {last.reconstruction:.3g}; one answer for all rows gives {last.constant:.3g} at best.",
+                      *([f"The reconstruction alone, on the same batches: {reading.describe(alone)}."] if free and alone else [])])
 
 
 class SumInsteadOfMean(Check):

@@ -160,7 +160,8 @@ class ProbeFacts(Facts):
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
-    `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it;
+    `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it; `term_beside`: several
+    times as many of the steps as they are, to hold it against;
     `train_standardised`: with every float input standardised by its training mean and deviation.
     `hasty`: batch normalisation that goes by its newest batch.
     `restraints`: dropout, weight decay and penalties that may be too strong. `summed`: the script makes its loss of the rows by adding
@@ -188,6 +189,7 @@ class ProbeFacts(Facts):
     twins: TwinFacts | None = None
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None
+    term_beside: CurveFacts | None = None
     restraints: list[RestraintFacts] = []
     hasty: HastyFacts | None = None
     fits_batch_size: int | None = None

@@ -27,12 +27,14 @@ from harness.frameworks.watch.torch_loss import LOSSES
 from harness.frameworks.watch.torch_state import Start
 
 if TYPE_CHECKING:
+    from harness.checks.probe_facts import CurveFacts
     from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_loss import LossRecord
     from harness.frameworks.watch.torch_replay import Replay
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _WEIGHTS = 300_000_000
+_LONGER = 4  # times the script's steps
 
 
 class Probes(Rounds[Step]):
@@ -158,15 +160,25 @@ class Probes(Rounds[Step]):
 
     def further(self, fits: Fits[Step], steps: int) -> None:
         """A term of the loss that another one may drown: what becomes of it alone."""
+        if loss_value.silenced(self._watch.seen):
+            call = next(call for call in self._watch.seen.loss_calls if call.name in ("mse", "bce", "bce_with_logits"))
+            self.facts.term_alone = self._alone(fits, steps, call.name, call.site.line if call.site is not None else None)
+            self.facts.term_beside = fits.again(_LONGER * steps)
+            return
         pulled = loss_value.pulled(self._watch.seen)
         if pulled is None or pulled.falls or (pulled.large.gradient or 0.0) < loss_value.PULLING * (pulled.small.gradient or 0.0):
             return
-        backend, name, line = cast("TorchBackend", fits.backend), pulled.small.name, pulled.small.line
+        self.facts.term_alone = self._alone(fits, steps, pulled.small.name, pulled.small.line)
+
+    def _alone(self, fits: Fits[Step], steps: int, name: str, line: int | None) -> CurveFacts | None:
+        """The script's steps by one term of its loss."""
+        backend = cast("TorchBackend", fits.backend)
         function = next((torch_name for torch_name, known in LOSSES.items() if known == name and all(
             replay.term(torch_name, line) is not None for step in self.steps for replay in step)), None)
-        if function is not None:
-            with backend.term(lambda replay: replay.term(function, line)):
-                self.facts.term_alone = fits.again(steps)
+        if function is None:
+            return None
+        with backend.term(lambda replay: replay.term(function, line)):
+            return fits.again(steps)
 
     def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
         """What holds the model back: dropout, weight decay, clipping, and a penalty that the script adds to its loss."""
