@@ -155,7 +155,8 @@ class OptimizerFacts(Facts):
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
     over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the
-    script tries. `clips_nothing`: gradients are clipped at every step, where there are none.
+    script tries. `clips_nothing`: gradients are clipped at every step, where there are none; `clip_share`: the part that clipping leaves of
+    a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision.
     """
 
     kind: str = ""
@@ -179,6 +180,8 @@ class OptimizerFacts(Facts):
     climb_peak: float | None = None
     clipping: float | None = None
     clips_nothing: bool = False
+    clip_share: float | None = None
+    clips_scaled: bool = False
     ignored: dict[str, float] = {}
     compounded: CompoundFacts | None = None
     cycle: CycleFacts | None = None

@@ -16,6 +16,7 @@ from harness.checks.tensor_facts import Site
 _NOT_LEARNT, _LEARNT = 0.8, 0.7
 _LONGER = 1.9  # by how many times as many steps it was tried with it as without
 _RIGHT_ANGLE = 91  # degrees that a number in radians may stand for
+_SHORT, _ALIKE = 0.01, 100.0  # part of a gradient that is next to nothing; times one another, of steps that count as of one size
 _USUAL = 0.1  # of a penalty beside the loss of the rows
 
 
@@ -63,7 +64,7 @@ class TooMuchRegularization(Check):
                 site=turned.site or reading.place(seen, "model", "compile"), evidence=reading.own_losses(seen))
         found = overpowering(seen)
         if found is None:
-            return None
+            return self._shortened(seen)
         if reading.several_models(seen):
             raise NotJudged("several models are trained against each other; no single loss has to fall")
         if seen.probes.text_baseline is not None and not reading.baseline_tells(seen):
@@ -75,6 +76,32 @@ class TooMuchRegularization(Check):
             evidence=[f"Probe, without: {reading.describe(found.without)}", f"Both begin at a loss of {found.own.start_loss or 0.0:.3g}.",
                       *reading.own_losses(seen)])
 
+    @staticmethod
+    def _shortened(seen: Observation) -> Finding | None:
+        """Clipping that leaves next to nothing of the gradients: plain SGD's steps are as short, and a rate that makes up for it learns."""
+        optimizer = seen.optimizer
+        better = reading.better_larger_rate(seen)
+        if optimizer is None or optimizer.kind != "SGD" or (optimizer.clip_share or 1.0) > _SHORT or better is None:
+            return None
+        own, other = better
+        share, factor = optimizer.clip_share or 1.0, other.learning_rate / own.learning_rate
+        if not 1 / _ALIKE < share * factor < _ALIKE:
+            return None
+        return Finding(
+            message=_clipped(share, scaled=optimizer.clips_scaled), remedy=_unclipped(scaled=optimizer.clips_scaled),
+            site=reading.place(seen, "clipping", "step"),
+            evidence=[f"Probe, at a rate that makes up for it: {reading.describe(other)}", *reading.own_losses(seen)])
+
+
+def _clipped(share: float, *, scaled: bool) -> str:
+    return (f"Clipping leaves a part of {share:.1g} of a gradient's norm, and steps that short get nowhere."
+            + (" It clips what the `GradScaler` has multiplied, which is divided again only afterwards." if scaled else ""))
+
+
+def _unclipped(*, scaled: bool) -> str:
+    return ("Call `scaler.unscale_(optimizer)` right before `clip_grad_norm_`." if scaled else
+            "Clip at 1 or more, at what the norms of healthy steps are: print what `clip_grad_norm_` returns.")
+
 
 def _what(found: RestraintFacts) -> str:
     told = {
@@ -83,8 +110,7 @@ def _what(found: RestraintFacts) -> str:
                         "model cannot learn from what is left.",
         "penalty": f"{found.amount:.0%} of the first loss is a penalty on the weights, and the steps follow that alone.",
         "decay": f"Weight decay takes {found.amount:.2g} of each weight off it at every step, faster than the loss can build it up.",
-        "clipping": f"Clipping leaves a part of {found.amount:.1g} of a gradient's norm, and steps that short get nowhere."
-        + (" It clips what the `GradScaler` has multiplied, which is divided again only afterwards." if found.name == "scaled" else ""),
+        "clipping": _clipped(found.amount, scaled=found.name == "scaled"),
     }
     if found.coupled:
         return (f"Weight decay adds {found.amount:g} times each weight to its gradient, and pulls the weights to zero faster than the loss "
@@ -102,8 +128,7 @@ def _remedy(seen: Observation, found: RestraintFacts) -> str:
         "penalty": f"Divide the penalty's factor by about {float(f'{factor:.1g}'):g}: it is then a tenth of the loss of the rows at the "
                    "start.",
         "decay": f"Take the usual `weight_decay={usual}`, or leave it out, and raise it only where the model overfits.",
-        "clipping": ("Call `scaler.unscale_(optimizer)` right before `clip_grad_norm_`." if found.name == "scaled" else
-                     "Clip at 1 or more, at what the norms of healthy steps are: print what `clip_grad_norm_` returns."),
+        "clipping": _unclipped(scaled=found.name == "scaled"),
     }[found.kind]
 
 

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.checks.model_facts import OptimizerFacts
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _ENOUGH = 10
@@ -53,6 +54,10 @@ class Clipping:
     def idle(self) -> bool:
         """Whether it was called again and again, and never found a gradient."""
         return self.calls == self.empty >= _ENOUGH
+
+    def finish(self, facts: OptimizerFacts) -> None:
+        """What was seen of it."""
+        facts.clips_nothing, facts.clip_share, facts.clips_scaled = self.idle, self.share, self.scale > 1
 
     def _wrap_scaler(self, original: Any, *, scales: bool) -> Any:
         def scaled(scaler: Any, *args: Any, **kwargs: Any) -> Any:

@@ -378,7 +378,7 @@ class Steps:
             only = next(iter(self._optimizers.values()))
             self._describe(only)
         if seen.optimizer is not None:
-            seen.optimizer.clips_nothing = self.clipping.idle
+            self.clipping.finish(seen.optimizer)
         if seen.optimizer is not None and self.main is not None:
             seen.optimizer.scheduled = len(set(self.main.rates)) > 1 if self.main.rates else None
             if self.clipping.limit is not None:
