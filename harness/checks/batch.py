@@ -85,7 +85,8 @@ class RaggedBatch(Check):
     @staticmethod
     def _hit(seen: Observation) -> tuple[ExceptionFacts, re.Match[str]] | None:
         hit = raised.find(seen, _RAGGED)
-        if hit and not (hit[0].stage in {"forward", "loss", "backward", "step"} and not raised.has_frame(hit[0], _COLLATING)):
+        stacked = hit is not None and re.search(_STACKED, hit[0].message)
+        if hit and (stacked or hit[0].stage not in {"forward", "loss", "backward", "step"} or raised.has_frame(hit[0], _COLLATING)):
             return None if hit[0].stage == "evaluation" and raised.has_frame(hit[0], r"compute_metrics|/evaluate/|/sklearn/") else hit
         for error in reading.raised(seen):
             source = error.site.source if error.site else ""

@@ -12,6 +12,7 @@ from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
 _BEFORE = ("setup", "data")
+_UNROLLED = 12  # steps: more than anybody unrolls under a tape
 _TRACES = 8
 _EVALUATIONS, _GRAPHS = 8, 20
 _HELD, _HELD_SHARE = 96 << 20, 0.1  # bytes, and part of the peak
@@ -145,6 +146,13 @@ class MemoryGrows(Check):
                 remedy="Make a tape for each step, `with tf.GradientTape(persistent=True) as tape:`, and `del tape` after the last "
                        "gradient; or call `tape.reset()` at the beginning of the block.",
                 site=reading.place(seen, "reentered", "backward"), evidence=[])
+        if seen.memory.tape_steps >= _UNROLLED:
+            return Finding(
+                message=f"One tape stays open over {seen.memory.tape_steps} steps: it records all of them, and keeps what they made until "
+                        "it is left.",
+                remedy="Open a tape inside the loop, for one step: `for x, y in batches:`, then `with tf.GradientTape() as tape:`; take "
+                       "the gradient after its block.",
+                site=seen.memory.tape_site or reading.place(seen, "backward"), evidence=[])
         kept = seen.memory.evaluations_kept
         if kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS and kept >= 0.8 * seen.memory.evaluations:
             return self._evaluations(seen)

@@ -185,7 +185,8 @@ class MemoryFacts(Facts):
     which took `held_at_once` bytes. `traces`: how many graphs
     TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ. `reentered`: how often one
     persistent tape, which keeps what it has recorded, went on recording. `scores_kept`: bytes of the scores, of `classes` classes each,
-    that one evaluation has held until it was over, though its metric reads nothing off them but the largest."""
+    that one evaluation has held until it was over, though its metric reads nothing off them but the largest. `tape_steps`: the most steps
+    that an optimizer took while one tape of TensorFlow's was open, and `tape_site` where it was opened."""
 
     peak: int | None = None
     budget: int | None = None
@@ -201,6 +202,8 @@ class MemoryFacts(Facts):
     traced_calls: int = 0
     traces: int = 0
     reentered: int = 0
+    tape_steps: int = 0
+    tape_site: Site | None = None
     scores_kept: int = 0
     classes: int = 0
     weights: int | None = None

@@ -357,6 +357,7 @@ class Loop:
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
         watch.fruitless.stepped()
+        watch.open_tapes.stepped()
         self._bare.optimized = True
         self._graphs.stepped()
         watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, self._sources)

@@ -19,6 +19,7 @@ from harness.frameworks.watch.keras_fruitless import Fruitless
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models, name_of
+from harness.frameworks.watch.keras_open_tapes import OpenTapes
 from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
@@ -65,7 +66,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.asked, self.unbuilt, self.unweighed = Asked(self), Unbuilt(self), Unweighed(self)
+        self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
@@ -77,6 +78,7 @@ class KerasWatcher:
             self.draws.attach()
             self.buffers.attach()
             self.operations.attach()
+            self.open_tapes.attach()
             keras_straight.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
