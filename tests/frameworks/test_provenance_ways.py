@@ -58,6 +58,32 @@ def test_rows_of_a_generator_and_the_calls_of_another_place_on_the_line(tmp_path
         assert any(kind == "reordered" and "yield" in source for kind, source in told(found[what]))
 
 
+LAMBDAS = """
+import numpy as np
+def prepare():
+    table, target = read()
+    mixed = table.sample(frac=1.0)
+    return mixed, target
+def learn(x, y):
+    loss_fn(model(x), y)
+features, target = prepare()
+as_x = lambda rows: np.float32(features[rows])
+as_y = lambda rows: np.float32(target[rows])
+chosen = np.arange(80)
+learn(as_x(chosen), as_y(chosen))
+"""
+
+
+def test_functions_that_are_written_as_lambdas(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(LAMBDAS)
+    seen = Observation(sites={"loss": Site(file=str(path), line=8, source="loss_fn(model(x), y)")})
+    seen.sources = sources.of(seen)
+    apart = sourcing.apart(seen)
+    assert apart is not None
+    assert apart.source == "mixed = table.sample(frac=1.0)"
+
+
 SEQUENCE = """
 import keras, numpy as np
 class Batches(keras.utils.PyDataset):

@@ -33,6 +33,13 @@ def test_clipping_before_the_backward_pass(tmp_path: Path, none: str, lines: tup
         assert finding.site.source == CLIP
 
 
+def test_clipping_where_nothing_goes_backward_at_all(tmp_path: Path) -> None:
+    seen = watch(tmp_path, LOOP.replace("NONE", "True").replace("LINES", CLIP))
+    assert seen.optimizer is not None
+    assert not seen.optimizer.clips_nothing
+    assert found(seen) == ["G304"]
+
+
 SHORT = """
 import numpy as np
 import torch

@@ -49,6 +49,13 @@ def test_losses_of_evaluations(tmp_path: Path, kept: str, beside: str, *, fault:
         assert site.source == "loss = score(model(xt), yt)"
 
 
+def test_what_a_function_holds_until_it_returns(tmp_path: Path) -> None:
+    head, _, body = EVALUATED.replace("KEPT", "loss").replace("BESIDE", "0").partition("held, both = [], []")
+    inside = "\n".join(f"    {line}" for line in f"held, both = [], []{body}".splitlines())
+    seen = watch(tmp_path, f"{head}def main():\n{inside}\nmain()\n", seconds=60)
+    assert found(seen) == ["R602"], (found(seen), seen.memory)
+
+
 WIDE = """
 import torch, torch.nn as nn, torch.nn.functional as F
 torch.manual_seed(0)

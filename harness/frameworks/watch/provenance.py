@@ -283,6 +283,11 @@ class Text:
     def _call(self, value: ast.Call, scope: Scope, line: int, path: Path, deep: int) -> None:
         if name_of(value.func) == "DataLoader" and path[:1] == ("item",) and self._collated(value, scope, path[1:], deep):
             return
+        bound = self._binding(value.func.id, scope, line) if isinstance(value.func, ast.Name) else None
+        if bound is not None and isinstance(bound.value, ast.Lambda) and not bound.path:
+            self._note(value, scope, "called")
+            self._follow(bound.value.body, scope, bound.line + 1, path, deep + 1)
+            return
         onward = self._onward(value, path)
         if onward is None:
             self._made(value, scope, line, path, deep)

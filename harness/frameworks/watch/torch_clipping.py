@@ -23,6 +23,7 @@ class Clipping:
         self._last: tuple[str, float] | None = None
         self.calls = self.empty = 0
         self.scale = 1.0
+        self._before = 0  # backward passes before the first call
         self._held = 1.0  # the scale of the gradients of now
         self._shares: list[float] = []
 
@@ -52,8 +53,8 @@ class Clipping:
 
     @property
     def idle(self) -> bool:
-        """Whether it was called again and again, and never found a gradient."""
-        return self.calls == self.empty >= _ENOUGH
+        """Whether it was called again and again, and never found a gradient, although losses went backward meanwhile."""
+        return self.calls == self.empty >= _ENOUGH and self._watch.steps.backwards - self._before >= self.calls // 2
 
     def finish(self, facts: OptimizerFacts) -> None:
         """What was seen of it."""
@@ -80,6 +81,7 @@ class Clipping:
             with self._watch.tape.aside():
                 found = original(parameters, limit, *args, **kwargs)
             if session.active and self._watch.torch.is_tensor(found):
+                self._before = self._before if self.calls else self._watch.steps.backwards
                 self.calls, self.scale = self.calls + 1, self._held
                 session.safely("clipping", lambda: self._shares.append(min(1.0, float(limit) / (float(found) + 1e-12))))
                 self.empty += session.safely("clipping", lambda: float(found) == 0.0) is True

@@ -81,6 +81,8 @@ class Unfollowed:
         self._together.append((alive, (resident_bytes() - self._resident) // len(self._new)) if several else ([], 0))
         while len(self._together) > _PASSES:
             self._settled(*self._together.pop(0))
+        if alive:  # what a function of the script's own holds is gone before the script is over
+            self._count()
         self._made += alive
         self._new = []
 
@@ -94,11 +96,16 @@ class Unfollowed:
             self._watch.session.noted("kept_at_once", made[0].stack[0])
 
     def finish(self) -> None:
-        """How many steps' evaluations are still held, and where the first of them asks for its answers."""
+        """How many steps' evaluations are held, now or at any time, and where the first of them asks for its answers."""
+        self._count()
+
+    def _count(self) -> None:
         marks = [(made, made.mark()) for made in self._made]
         # What was let go of later may have been followed or not; at most it counts as an evaluation that was not kept.
         held = [made for made, mark in marks if mark is not None and not mark.followed]
         memory = self._watch.seen.memory
+        if len(held) <= memory.graphs_kept:
+            return
         memory.graphs_kept, memory.evaluations_kept = len(held), len({made.step for made in held})
         memory.evaluations = len({made.step for made, mark in marks if mark is None and not set(made.stack) <= self._followed}
                                  | {made.step for made in held})
