@@ -23,6 +23,7 @@ _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate 
 _FEWEST = 40  # steps by which the rest of a training is judged
 _NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
+_FAR_BELOW = 100.0  # times a rate: no schedule is meant to begin so far under what it rises to
 
 
 def finding(seen: Observation) -> Finding | None:
@@ -211,6 +212,13 @@ def _schedule_site(seen: Observation, *arguments: str) -> Site | None:
     if seen.trainer and (made is None or ".train(" in made.source):
         return reading.place(seen, *(f"training_arguments.{name}" for name in arguments), "training_arguments") or made
     return made or reading.place(seen, "optimizer", "compile", "step")
+
+
+def far_below(seen: Observation, own: CurveFacts, other: CurveFacts) -> bool:
+    """Whether even the rate that a warm-up rises to, which an experiment took from its first step on, is a hundredth of one that learns."""
+    fit = seen.probes.overfit
+    highest = max([own.learning_rate, *reading.finite(step.learning_rate for step in seen.steps)])
+    return fit is not None and fit.learning_rate >= highest and not reading.learned(fit) and other.learning_rate >= _FAR_BELOW * highest
 
 
 def hopeless(seen: Observation, own: CurveFacts) -> bool:

@@ -99,7 +99,7 @@ class RateTooLow(Check):
             return None  # it moves: slow is not wrong (beside weights that stand still, running statistics move a loss)
         rates = reading.finite(step.learning_rate for step in seen.steps)
         rises = not rates or rates[-1] > rates[0]
-        if seen.optimizer is not None and seen.optimizer.scheduled and rises:
+        if seen.optimizer is not None and seen.optimizer.scheduled and rises and not schedules.far_below(seen, own, other):
             raise NotJudged("a schedule changes the rate, and the first steps may be a warm-up")
         weights = [p for p in seen.model.parameters if p.trainable] if seen.model else []
         # What no gradient reaches stands still at any rate.

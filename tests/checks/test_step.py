@@ -41,6 +41,18 @@ def test_rate_too_high() -> None:
     found(RateTooHigh, seen(probes=diverging, optimizer=ADAM, trainer="Trainer"), "TrainingArguments(..., learning_rate=0.1)")
 
 
+@pytest.mark.parametrize(("overfit", "rate", "told"), [
+    (curve(1e-7, 1.1, 1.09), 1e-5, True), (curve(1e-7, 1.1, 0.1), 1e-5, False), (None, 1e-5, False),
+    (curve(1e-7, 1.1, 1.09), 5e-6, False)])  # fifty times more may be what a schedule goes on to
+def test_a_warm_up_to_a_rate_that_is_far_too_low(overfit: CurveFacts | None, rate: float, *, told: bool) -> None:
+    tried = probes(curve(1e-7, 1.1, 1.09), curve(rate, 1.1, 0.1))
+    tried.overfit = overfit
+    warming = seen(probes=tried, model=SLOW, optimizer=OptimizerFacts(scheduled=True))
+    for number, step in enumerate(warming.steps):
+        step.learning_rate = 1e-7 * number / len(warming.steps)
+    assert hasattr(verdict(RateTooLow, warming), "remedy") is told
+
+
 @pytest.mark.parametrize("facts", [
     {"probes": LEARNS}, {"probes": NEVER_LEARNS}, {"probes": FAILS_LEARNS_LARGER}, {},
     {"probes": FAILS_LEARNS_SMALLER, "models_stepped": 2},
