@@ -1,6 +1,6 @@
 """A step as far as its loss, in inference mode: op by op, or in a graph where that takes long.
 
-A transformer's forward pass takes ten times as long op by op as in a graph, and experiments ask for some dozens.
+A small transformer's forward pass takes five times as long op by op as in a graph, and experiments ask for some dozens.
 """
 
 from __future__ import annotations
