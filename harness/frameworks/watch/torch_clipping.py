@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.checks.model_facts import OptimizerFacts
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_ENOUGH = 10
+_ENOUGH, _RECENT = 10, 200
 
 
 class Clipping:
@@ -25,7 +26,7 @@ class Clipping:
         self.scale = 1.0
         self._before = 0  # backward passes before the first call
         self._held = 1.0  # the scale of the gradients of now
-        self._shares: list[float] = []
+        self._shares: deque[float] = deque(maxlen=_RECENT)
 
     def attach(self) -> None:
         """Hook both functions."""
