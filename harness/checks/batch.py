@@ -125,10 +125,11 @@ class RaggedBatch(Check):
 _MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Bloom|Falcon|CausalLM|LMHead|Mamba|RWKV|XLM(?!Rob|-?R)|"
                               r"Flaubert|XLNet|CTRL|TransfoXL")
 
-
 # What is left of the distance between rows where padding has drowned it.
 _COVERED = 3
 _FILLED = 0.3  # of the ids
+# An id is padding beyond doubt that ends so many rows, in so many lengths, of two batches; so many steps tell nothing yet.
+_ROWS, _LENGTHS, _TWO, _SHORT = 12, 3, 2, 20
 
 
 class AttentionMask(Check):
@@ -149,7 +150,8 @@ class AttentionMask(Check):
             return found
         known = [batch for batch in seen.batches if batch.has_padding is not None]
         if not known and self._reads_filler(seen):
-            return self._finding(seen, seen.batches, len(seen.batches), dropped=True)
+            filled = [batch for batch in seen.batches if batch.fill is not None and batch.fill.rows]
+            return self._finding(seen, filled, len(filled), dropped=True)
         if not known:
             raise NotJudged("no batch of token ids whose padding token is known was seen")
         padded = [batch for batch in known if batch.has_padding]
@@ -175,14 +177,20 @@ class AttentionMask(Check):
 
     @staticmethod
     def _reads_filler(seen: Observation) -> bool:
-        """Whether rows come filled up and unmasked to a model that learns nothing of them, although a bag of words does."""
-        looked = [batch for batch in seen.batches if batch.filled is not None]
-        filled = [batch for batch in looked if (batch.filled or 0.0) > _FILLED and batch.has_attention_mask is False]
+        """Whether rows come filled up and unmasked: it is padding, beyond doubt, or a model learns nothing of them, although a bag of words
+        does."""
+        looked = [(batch, batch.fill) for batch in seen.batches if batch.fill is not None]
         model, kind = seen.model, seen.model.kind if seen.model else ""
-        if len(filled) < max(2, len(looked)) or model is None or "attention_mask" not in model.accepts:
+        if len(looked) < _TWO or model is None or "attention_mask" not in model.accepts or any(fill.inside for _, fill in looked):
             return False
         takes = re.search(r"For[A-Z]\w+$|Model$", kind) and not _MASK_NOT_NEEDED.search(kind) and seen.task != "language"
-        return bool(takes) and not reading.script_learns(seen) and reading.baseline_tells(seen)
+        if not takes or any(batch.has_attention_mask is not False for batch, _ in looked):
+            return False
+        ends = [fill for _, fill in looked if fill.rows]
+        if len(ends) >= _TWO and sum(fill.rows for fill in ends) >= _ROWS and max(fill.lengths for fill in ends) >= _LENGTHS:
+            return True
+        filled = all(fill.half and fill.share > _FILLED for _, fill in looked)
+        return filled and not reading.script_learns(seen) and reading.baseline_tells(seen)
 
     def _lost(self, seen: Observation) -> Finding | None:
         """Masks that get lost inside a model of the script's own, or on the way to `generate`."""
@@ -211,8 +219,9 @@ class AttentionMask(Check):
         asked = seen.asked
         if asked is None or _MASK_NOT_NEEDED.search(asked.kind) or seen.task == "language":
             return None
-        fitted = seen.probes.overfit
-        return self._asked(asked) if reading.script_learns(seen) or (fitted is not None and reading.learned(fitted)) else None
+        fit = seen.probes.overfit
+        able = fit is None or len(fit.losses) < _SHORT or reading.learned(fit) or reading.script_learns(seen)  # or no time to see
+        return self._asked(asked) if able else None
 
     @staticmethod
     def _inverted(found: UnmaskedFacts) -> Finding:
@@ -227,10 +236,10 @@ class AttentionMask(Check):
 
     @staticmethod
     def _asked(found: UnmaskedFacts) -> Finding:
-        """Rows that are padded for an answer, of a model that was trained with masks."""
+        """Rows that are padded for an answer, of a model that was trained with masks, or on rows that were hardly padded."""
+        before = "trained on rows with hardly any padding" if found.bare else "trained with attention masks"
         return Finding(
-            message=f"{found.kind} was trained with attention masks, and is asked without: rows that are padded for it come without "
-                    "their mask, and it reads the padding as text.",
+            message=f"{found.kind} was {before}, and the padded rows that it is asked about come without a mask: it reads padding as text.",
             remedy="Pass the mask as well: all that the tokenizer gave, `model(**encoded)`, or `attention_mask=(ids != pad_id).long()`.",
             site=found.site,
             evidence=[f"{found.padded} batches, in one of them {found.share:.0%} of the ids are padding"])

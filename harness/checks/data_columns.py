@@ -335,17 +335,17 @@ class LabelName(Check):
                 site=next((place for name in seen.model.unlabelled if (place := reading.place(seen, f"keyed.{name}"))), None)
                 or reading.place(seen, "fit", "compile"),
                 evidence=reading.own_losses(seen))
-        optional = seen.evaluation.unlabelled
-        if optional is None or len(optional) != 1:
+        names = seen.evaluation.unlabelled
+        if not names:
             return None
-        name = optional[0]
+        several = len(names) > 1
         return Finding(
             message=f"The Trainer finds no labels in its evaluation, so that `compute_metrics` is never called and no loss is told: it "
-                    f"looks for `labels`, and this model's are called `{name}`.",
-            remedy=f"Tell it: `TrainingArguments(..., label_names=[\"{name}\"])`; or call the column, and the argument of forward(), "
-                   "`labels`.",
-            site=reading.place(seen, "training_arguments", "trainer"),
-            evidence=[f"forward() takes `{name}` if it is there, the training rows have that column, and `label_names` does not hold it."])
+                    f"looks for other names than this model's labels have, {raised.listing(names)}.",
+            remedy=f"Tell it: `TrainingArguments(..., label_names={names!r})`"
+                   + ("." if several else "; or call the column, and the argument of forward(), `labels`."),
+            site=reading.place(seen, "training_arguments.label_names", "training_arguments", "trainer"),
+            evidence=[f"The training rows have {raised.listing(names)}, of which forward() makes a loss; not in `label_names`."])
 
     def _best(self, seen: Observation) -> Finding | None:
         hit = raised.find(seen, _BEST)

@@ -38,27 +38,37 @@ class LeakFacts(Facts):
     example: list[tuple[float, float]] = []
 
 
+class FillFacts(Facts):
+    """An id that fills rows up: `share` of all ids of a batch, at the ends of `rows` of its rows, whose fillings have so many `lengths`;
+    `half`: two and more of it end most rows; `inside`: it stands elsewhere, too."""
+
+    share: float
+    rows: int
+    lengths: int
+    half: bool = False
+    inside: bool = False
+
+
 class BatchFacts(Facts):
     """One batch as the model (or the loop) got it. `labels` are the rows' label values where they are whole numbers, one a row.
 
-    `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked
-    out, None where that cannot be told. `filled`: where no tokenizer told of it, the share of the padding id of the model's configuration,
-    if it fills rows up at their ends only. `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several
-    labels, `label_positions` are not left out (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a
-    text, behind a token with a label, where padding is the same token; so many of them are `ends_left_out`.
-    `layout`: of images or series that do not lie as their axes say. `lengths`: of parts whose rows are filled up to one length.
-    `leak`: whether the target of each row stands in its inputs.
-    `moved`: by how many rows it lies off from a batch before it that shares the others with it; 0 if none does, None for the first.
-    `pieced_rows`: rows with a label for each word, some of which are cut into pieces; in `pieced_astray` the labels are laid on the pieces
-    one after the other, and not on the first piece of each word. `filled_labels`: of tokens that the attention mask hides, how many
-    have a label, where all have the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`.
+    `texts`: rows decoded by the tokenizer that was found in the script (at most 4). `padding_masked`: every padding token is masked out,
+    None where that cannot be told. `fill`: where no tokenizer told of it, where the padding id of the model's configuration stands.
+    `unknown_share`: share of unknown tokens among the non-special ones. Where a row has several labels, `label_positions` are not left out
+    (-100), and `one_label` is the one that all of these are. `ends`: attended tokens that end a text, behind a token with a label, where
+    padding is the same token; so many of them are `ends_left_out`. `layout`: of images or series that do not lie as their axes say.
+    `lengths`: of parts whose rows are filled up to one length. `leak`: whether the target of each row stands in its inputs. `moved`: by how
+    many rows it lies off from a batch before it that shares the others with it; 0 if none does, None for the first. `pieced_rows`: rows
+    with a label for each word, some of which are cut into pieces; in `pieced_astray` the labels are laid on the pieces one after the other,
+    and not on the first piece of each word. `filled_labels`: of tokens that the attention mask hides, how many have a label, where all have
+    the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`.
     """
 
     columns: dict[str, TensorFacts] = {}
     labels: list[Any] | None = None
     texts: list[str] = []
     has_padding: bool | None = None
-    filled: float | None = None
+    fill: FillFacts | None = None
     has_attention_mask: bool | None = None
     padding_masked: bool | None = None
     unknown_share: float | None = None

@@ -263,12 +263,13 @@ def _shrunk(seen: Observation, facts: TensorFacts) -> str | None:
 
 
 def _guess(seen: Observation) -> float | None:
-    """Loss of the best constant answer: the labels' entropy, ln k for k classes, or a regression target's variance or mean distance."""
+    """Loss of the best constant answer: the labels' entropy, ln k for k classes (of as many rows as the script adds up), or a regression
+    target's variance or mean distance."""
     counts = counts_of(raised.train_loader(seen))
     if seen.task == "classification" and len(counts) > 1 and not any(call.weighted for call in seen.loss_calls):
-        return max(entropy(counts), 0.05)
+        return max(entropy(counts), 0.05) * reading.rows_added_up(seen)
     if seen.task == "classification" and seen.classes and seen.classes > 1:
-        return math.log(seen.classes)
+        return math.log(seen.classes) * reading.rows_added_up(seen)
     spreads = {name: [call.target.std for call in seen.loss_calls if call.name == name and call.target is not None and call.target.std]
                for name in ("mse", "l1")}
     if spreads["mse"]:

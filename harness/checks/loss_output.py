@@ -199,6 +199,13 @@ class ProbabilitiesIntoLogitsLoss(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from every loss call's input: log-probabilities are harmless, since softmax gives them back unchanged."""
+        if "softmax_twice" in seen.sites:
+            return Finding(
+                message="A softmax is taken of what a softmax has given already: those entries lie between 0 and 1, and the second one "
+                        "makes them all alike.",
+                remedy="Return the raw logits from the model, and take the softmax (or `log_softmax`) once: in the loss, and where "
+                       "probabilities are shown.",
+                site=reading.place(seen, "softmax_twice"), evidence=reading.own_losses(seen))
         calls = [c for c in seen.loss_calls if reading.wants_logits(c) and c.inputs is not None]
         if not calls:
             if not seen.loss_calls:

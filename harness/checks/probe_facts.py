@@ -107,17 +107,17 @@ class SumFacts(Facts):
 
 
 class RestraintFacts(Facts):
-    """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate and on
-    the same batches. Recorded where the script's own steps did not learn.
+    """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate (but for
+    an optimizer) and on the same batches. Recorded where the script's own steps did not learn.
 
     `amount`: the largest share of numbers that a layer drops; how far the layer `name` that augments moves what it is given, by the
     standard deviation of that; the part of a weight that one step's decay takes off it (or, where decay is a part of the gradient, its
     factor); the part of the first loss that is a penalty on the weights; the part that clipping leaves of a gradient's norm (`name`:
-    "scaled" where it clips what is still multiplied for half precision). `own`, `without`: losses at the start and the end of both, in
-    evaluation mode and without any such penalty.
+    "scaled" where it clips what is still multiplied for half precision); the rate of an optimizer of class `name`, for which Adam stood
+    in. `own`, `without`: losses at the start and the end of both, in evaluation mode and without any such penalty.
     """
 
-    kind: Literal["dropout", "augmentation", "decay", "penalty", "clipping"]
+    kind: Literal["dropout", "augmentation", "decay", "penalty", "clipping", "optimizer"]
     amount: float
     own: CurveFacts
     without: CurveFacts
@@ -164,10 +164,10 @@ class ProbeFacts(Facts):
     times as many of the steps as they are, to hold it against;
     `train_standardised`: with every float input standardised by its training mean and deviation.
     `hasty`: batch normalisation that goes by its newest batch.
-    `restraints`: dropout, weight decay and penalties that may be too strong. `summed`: the script makes its loss of the rows by adding
-    them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length one, next to a longer one, in
-    every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none of their mean losses was
-    divided by that number.
+    `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
+    makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
+    one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
+    of their mean losses was divided by that number.
     """
 
     initial_loss: float | None = None

@@ -21,6 +21,7 @@ _CLEARLY = 8  # times the noise of a share
 _FAR = 3.0  # norm of a change / norm before: a healthy training may well replace small first weights, but not by several times their size
 _LONG = 30  # steps after which a training that still guesses, where a smaller rate has learned, is not merely at its start
 _OFF = 100.0  # times the first loss
+_ADDED = 0.1  # how far a sum may be from so many times its mean, by a penalty that comes on top
 _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
                  "what an earlier one did.")
 
@@ -192,8 +193,13 @@ def chance(seen: Observation) -> float | None:
     """Loss (nats) of a guess among a classifier's classes, over as many rows as it is a sum of; None where there are none."""
     if seen.task != "classification" or not seen.classes or seen.classes < 2:
         return None
+    return math.log(seen.classes) * rows_added_up(seen)
+
+
+def rows_added_up(seen: Observation) -> int:
+    """Over how many rows what is differentiated is a sum, by most of the loss calls; 1 where it is a mean."""
     rows = [summed_rows(seen, call) for call in seen.loss_calls]
-    return math.log(seen.classes) * (max(rows) if rows and min(rows) > 1 else 1)
+    return max(rows) if rows and statistics.median_low(rows) > 1 else 1
 
 
 def summed_rows(seen: Observation, call: LossCall) -> int:
@@ -208,7 +214,7 @@ def summed_rows(seen: Observation, call: LossCall) -> int:
         divided = step is not None and call.value is not None and abs(step) < 0.5 * abs(call.value) and rows > 2
         return 1 if divided else rows
     # A loss that was never reduced: `gradient` and `minimize` of TensorFlow add up what they are given.
-    whole = step is not None and call.value is not None and rows > 1 and math.isclose(step, rows * call.value, rel_tol=1e-3)
+    whole = step is not None and call.value is not None and rows > 1 and math.isclose(step, rows * call.value, rel_tol=_ADDED)
     return rows if whole else 1
 
 

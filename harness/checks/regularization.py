@@ -22,11 +22,15 @@ _USUAL = 0.1  # of a penalty beside the loss of the rows
 
 def overpowering(seen: Observation) -> RestraintFacts | None:
     """The first of what holds the model back without which the script's own steps learn, where they do not learn with it."""
-    return next((found for found in seen.probes.restraints if _overpowers(found, reading.chance(seen))
-                 and len(found.own.losses) >= _LONGER * len(found.without.losses)), None)
+    return next((found for found in seen.probes.restraints if found.kind != "optimizer" and overpowers(seen, found)), None)
 
 
-def _overpowers(found: RestraintFacts, guess: float | None) -> bool:
+def overpowers(seen: Observation, found: RestraintFacts) -> bool:
+    """Whether the script's own steps learn without it and, tried for longer, not with it."""
+    return len(found.own.losses) >= _LONGER * len(found.without.losses) and _learns_without(found, reading.chance(seen))
+
+
+def _learns_without(found: RestraintFacts, guess: float | None) -> bool:
     """Whether nothing is learnt with it, and something without. `guess`: the loss of a guess; coming down to that is no learning."""
     start, end, freed = found.own.start_loss, found.own.final_loss, found.without.final_loss
     if start is None or end is None or freed is None:

@@ -14,7 +14,7 @@ from harness.checks.training_facts import ExceptionFacts
 _BEFORE = ("setup", "data")
 _UNROLLED = 12  # steps: more than anybody unrolls under a tape
 _TRACES = 8
-_EVALUATIONS, _GRAPHS = 8, 20
+_EVALUATIONS, _GRAPHS, _FEW = 8, 20, 4
 _HELD, _HELD_SHARE = 96 << 20, 0.1  # bytes, and part of the peak
 _GATHERS = "evaluation_loop"  # of a Trainer
 _GATHERED = ("The Trainer keeps what the model gives for every row until the evaluation is over. Keep less of it: "
@@ -154,7 +154,9 @@ class MemoryGrows(Check):
                        "the gradient after its block.",
                 site=seen.memory.tape_site or reading.place(seen, "backward"), evidence=[])
         kept = seen.memory.evaluations_kept
-        if kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS and kept >= 0.8 * seen.memory.evaluations:
+        large = kept >= _FEW and seen.memory.graphs_held >= max(_HELD, _HELD_SHARE * (seen.memory.peak or 0))
+        many = kept >= _EVALUATIONS and seen.memory.graphs_kept >= _GRAPHS
+        if (many or large) and kept >= 0.8 * seen.memory.evaluations:
             return self._evaluations(seen)
         if seen.memory.held_at_once >= max(_HELD, _HELD_SHARE * (seen.memory.peak or 0)):
             return self._at_once(seen)
@@ -188,7 +190,8 @@ class MemoryGrows(Check):
                     "pass computed, and memory grows with every evaluation.",
             remedy="Evaluate under `with torch.no_grad():`, and keep numbers: `losses.append(loss.item())`.",
             site=reading.place(seen, "kept_graph", "evaluation", "loss"),
-            evidence=[f"evaluations with a graph: {seen.memory.evaluations}; held at the end: {seen.memory.evaluations_kept}"])
+            evidence=[f"evaluations with a graph: {seen.memory.evaluations}; held at the end: {seen.memory.evaluations_kept}",
+                      *([f"they took {_size(seen.memory.graphs_held)}"] if seen.memory.graphs_held > 2**20 else [])])
 
     @staticmethod
     def _at_once(seen: Observation) -> Finding:

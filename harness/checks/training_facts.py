@@ -181,12 +181,12 @@ class MemoryFacts(Facts):
     """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
     earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `evaluations_kept`: after how
     many different steps a model answered with a graph that no backward pass goes through, and that is held at the end, of `evaluations`
-    such steps; `graphs_kept`: such answers in all. `graphs_at_once`: the most answers of this kind that lived at the end of one evaluation,
-    which took `held_at_once` bytes. `traces`: how many graphs
-    TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ. `reentered`: how often one
-    persistent tape, which keeps what it has recorded, went on recording. `scores_kept`: bytes of the scores, of `classes` classes each,
-    that one evaluation has held until it was over, though its metric reads nothing off them but the largest. `tape_steps`: the most steps
-    that an optimizer took while one tape of TensorFlow's was open, and `tape_site` where it was opened."""
+    such steps; `graphs_kept`: such answers in all, and `graphs_held` by how many bytes the process grew from the first of them to the last.
+    `graphs_at_once`: the most answers of this kind that lived at the end of one evaluation, which took `held_at_once` bytes. `traces`: how
+    many graphs TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ. `reentered`: how
+    often one persistent tape, which keeps what it has recorded, went on recording. `scores_kept`: bytes of the scores, of `classes` classes
+    each, that one evaluation has held until it was over, though its metric reads nothing off them but the largest. `tape_steps`: the most
+    steps that an optimizer took while one tape of TensorFlow's was open, and `tape_site` where it was opened."""
 
     peak: int | None = None
     budget: int | None = None
@@ -196,6 +196,7 @@ class MemoryFacts(Facts):
     losses_kept: int | None = None
     evaluations_kept: int = 0
     graphs_kept: int = 0
+    graphs_held: int = 0
     graphs_at_once: int = 0
     held_at_once: int = 0
     evaluations: int = 0

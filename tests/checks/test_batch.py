@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.checks.data_facts import BatchFacts
+from harness.checks.data_facts import BatchFacts, FillFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import UnmaskedFacts
 from harness.checks.observation import Observation
@@ -119,17 +119,34 @@ def test_filler_that_only_the_configuration_knows(told: float, loss: float, mask
     seen = healthy()
     assert seen.model is not None
     seen.model.kind, seen.model.accepts = "BertForSequenceClassification", ["input_ids", "attention_mask", "labels"]
-    seen.batches = [BatchFacts(has_attention_mask=masked, filled=filled) for _ in range(4)]
+    fill = FillFacts(share=filled, rows=9, lengths=1, half=True)
+    seen.batches = [BatchFacts(has_attention_mask=masked, fill=fill) for _ in range(4)]
     seen.steps = steps([1.1] * 20 + [loss] * 40)
     seen.loss_calls = []
     seen.probes.text_baseline, seen.probes.text_baseline_shuffled, seen.probes.text_baseline_rows = told, 0.35, 700
     assert (judge("B102", seen) == "found") is (state == "found")
 
 
-@pytest.mark.parametrize(("ids", "share"), [
-    ([[5, 6, 0, 0], [7, 0, 0, 0]], 0.625), ([[5, 0, 6, 0], [7, 0, 0, 0]], 0.0), ([[5, 6, 7, 8], [7, 0, 0, 0]], 0.0)])
-def test_what_fills_rows_up(ids: list[list[int]], share: float) -> None:
+@pytest.mark.parametrize(("rows", "lengths", "inside", "masked", "wrong"), [
+    (9, 5, False, False, True), (2, 5, False, False, False), (9, 2, False, False, False), (9, 5, True, False, False),
+    (9, 5, False, True, False)])
+def test_an_id_that_can_be_nothing_but_padding(rows: int, lengths: int, *, inside: bool, masked: bool, wrong: bool) -> None:
+    """However well the model learns."""
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.kind, seen.model.accepts = "TFBertForSequenceClassification", ["input_ids", "attention_mask", "labels"]
+    fill = FillFacts(share=0.1, rows=rows, lengths=lengths, inside=inside)
+    seen.batches = [BatchFacts(has_attention_mask=masked, fill=fill) for _ in range(4)]
+    assert (judge("B102", seen) == "found") is wrong
+
+
+@pytest.mark.parametrize(("ids", "found"), [
+    ([[5, 6, 0, 0], [7, 0, 0, 0]], (0.625, 2, 2, True, False)), ([[5, 0, 6, 0], [7, 0, 0, 0]], (0.625, 2, 2, False, True)),
+    ([[5, 6, 7, 8], [7, 0, 0, 0]], (0.375, 1, 1, False, False))])
+def test_what_fills_rows_up(ids: list[list[int]], found: tuple[float, int, int, bool, bool]) -> None:
     seen = BatchFacts()
     torch = pytest.importorskip("torch")
     torch_batches.as_called(seen, {"input_ids": torch.tensor(ids)}, [], SimpleNamespace(pad_token_id=0))
-    assert (seen.filled, seen.has_attention_mask) == (share, False)
+    share, rows, lengths, half, inside = found
+    assert seen.fill == FillFacts(share=share, rows=rows, lengths=lengths, half=half, inside=inside)
+    assert seen.has_attention_mask is False

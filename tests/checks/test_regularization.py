@@ -61,3 +61,30 @@ def test_a_rate_is_not_too_high_where_the_decay_is() -> None:
     ("dropout", "Drop less"), ("augmentation", "value_range"), ("penalty", "Divide the penalty's factor"), ("decay", "weight_decay=0.01")])
 def test_remedies(kind: str, wanted: str) -> None:
     assert wanted in finding("S406", held(kind=kind)).remedy
+
+
+def other_optimizer(**changed: Any) -> Observation:
+    """SGD that learns at no rate, the training over."""
+    seen = held(kind="optimizer", **changed)
+    seen.probes.restraints[0].name = "SGD"
+    seen.probes.train, seen.probes.train_scaled = curve(1.1, 1.1), [curve(1.1, 1.09, rate=0.2)]
+    seen.stopped, seen.truncated_at = "finished", None
+    return seen
+
+
+def test_an_optimizer_that_gets_nowhere() -> None:
+    found = finding("S407", other_optimizer())
+    assert found.message.startswith("SGD gets nowhere with this model: the loss of the rows stays at 1.09 in 240 steps")
+    assert found.site == SITE
+    assert judge("S406", other_optimizer()) != "found"
+
+
+@pytest.mark.parametrize("changed", [{"own": 0.8}, {"without": 0.9}, {"count": 60}])
+def test_an_optimizer_that_will_do(changed: dict[str, Any]) -> None:
+    assert judge("S407", other_optimizer(**changed)) != "found"
+
+
+def test_steps_to_come_are_waited_for() -> None:
+    seen = other_optimizer()
+    seen.stopped = "enough steps"
+    assert judge("S407", seen) == "what comes of the script's further steps is not known"

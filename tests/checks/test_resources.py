@@ -72,6 +72,18 @@ def test_losses_of_evaluations_that_are_kept(kept: int, graphs: int, evaluations
         assert verdict(MemoryGrows, observation) is None
 
 
+@pytest.mark.parametrize(("kept", "evaluations", "held", "wrong"), [
+    (6, 6, 2**28, True), (6, 6, 2**24, False), (2, 2, 2**30, False), (6, 20, 2**28, False)])
+def test_few_evaluations_that_are_large(kept: int, evaluations: int, held: int, wrong: bool) -> None:
+    memory = MemoryFacts(peak=2**31, growth_per_step=0.0, evaluations_kept=kept, graphs_kept=kept, evaluations=evaluations,
+                         graphs_held=held)
+    observation = seen(memory=memory, steps=steps(60), sites={"kept_graph": HERE})
+    if wrong:
+        found(MemoryGrows, observation, "6 evaluations", "256 MiB")
+    else:
+        assert verdict(MemoryGrows, observation) is None
+
+
 @pytest.mark.parametrize(("traces", "calls", "wrong"), [(60, 60, True), (3, 60, False), (10, 60, False)])
 def test_a_function_that_is_traced_at_every_call(traces: int, calls: int, wrong: bool) -> None:
     observation = seen(framework="keras", steps=steps(40), memory=MemoryFacts(traces=traces, traced_calls=calls), sites={"traced": HERE})

@@ -35,7 +35,7 @@ class Router(keras.Model):
         self.embedded, self.out = keras.layers.Embedding(60, 8), keras.layers.Dense(2)
     def call(self, inputs, training=False):
         ids = inputs["input_ids"] if isinstance(inputs, dict) else inputs
-        mask = inputs["attention_mask"] if isinstance(inputs, dict) else tf.ones_like(ids)
+        mask = inputs["attention_mask"] if isinstance(inputs, dict) and "attention_mask" in inputs else tf.ones_like(ids)
         weight = tf.cast(mask, "float32")[:, :, None]
         return self.out(tf.reduce_sum(self.embedded(ids) * weight, axis=1) / tf.reduce_sum(weight, axis=1))
 model = Router()
@@ -58,3 +58,15 @@ def test_a_mask_that_only_training_has(tmp_path: Path, name: str, asked: str, *,
         finding = next(result.finding for result in walk(seen) if result.finding)
         assert finding.site is not None
         assert finding.site.source == f"answers = {asked}"
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("asked", "fault"), [
+    ('model(encode(short, 8)["input_ids"], training=False)', True), ("model(encode(short, 8), training=False)", False),
+    ('model(encode(rows, 8)["input_ids"], training=False)', False)])
+def test_padding_that_training_has_never_seen(tmp_path: Path, name: str, asked: str, *, fault: bool) -> None:
+    text = ROUTER.replace("num_labels=2", "num_labels=2, pad_token_id=0").replace("rng.integers(4, 9))", "8)").replace(
+        "model.fit(encode(rows, 8)", 'model.fit({"input_ids": encode(rows, 8)["input_ids"]}').replace(
+        "wide =", "short = [row[:2 + number % 5] for number, row in enumerate(rows)]\nwide =")
+    seen = watch(tmp_path, text.replace("NAME", name).replace("ASKED", asked))
+    assert (found(seen) == ["B102"]) is fault, (found(seen), seen.asked, seen.warnings)

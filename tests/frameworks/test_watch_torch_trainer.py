@@ -123,6 +123,29 @@ def compute_metrics"""
     assert found(seen) == ([] if told else ["D102"])
 
 
+def test_labels_of_two_names(tmp_path: Path) -> None:
+    """Beside other columns that the model takes if they are there."""
+    own = """class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Sequential(torch.nn.Embedding(60, 8), torch.nn.Flatten(), torch.nn.Linear(96, 4))
+    def forward(self, input_ids=None, attention_mask=None, start_positions=None, end_positions=None):
+        logits = self.inner(input_ids)
+        if start_positions is None:
+            return {"logits": logits}
+        loss = torch.nn.functional.cross_entropy(logits[:, :2], start_positions)
+        return {"logits": logits, "loss": loss + torch.nn.functional.cross_entropy(logits[:, 2:], end_positions)}
+class ModelForQuestionAnswering(Model):
+    pass
+model = ModelForQuestionAnswering()
+def compute_metrics"""
+    text = TRAINER.replace("def compute_metrics", own).replace('"label": ', '"end_positions": (ids[:, 1] > 30).astype(int).tolist(), '
+                                                                           '"start_positions": ')
+    seen = watch(tmp_path, text.replace("report_to=", 'label_names=["labels"], report_to='), steps=12)
+    assert seen.evaluation.unlabelled == ["start_positions", "end_positions"]
+    assert found(seen) == ["D102"]
+
+
 def test_rows_without_what_the_model_takes(tmp_path: Path) -> None:
     text = TRAINER.replace('"input_ids": ids.tolist(), "attention_mask": np.ones_like(ids).tolist(), ', "")
     seen = watch(tmp_path, text)

@@ -1,4 +1,4 @@
-"""Padded token ids that a Keras model is asked about without their mask, after it has been trained with masks."""
+"""Padded token ids that a Keras model is asked about without their mask, after it has been trained with masks, or on hardly any padding."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
+from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import fills, written
 from harness.frameworks.watch.keras_tape import recorded
 from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -24,6 +27,7 @@ class Asked:
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._fillers: set[int] = set()
+        self._bare = fills.Bare()
         self._trained: Any = None
         self._batches = 0
 
@@ -33,17 +37,19 @@ class Asked:
             self._watch.session.patches.replace(keras.Model, name, self._wrap)
 
     def trained(self, model: Any, columns: dict[str, Any]) -> None:
-        """A model was trained on a batch: the ids that its mask leaves out are padding."""
+        """A model was trained on a batch: the ids that its mask leaves out are padding, or what its configuration says."""
         self._trained = model
         self._batches += 1
         ids, mask = columns.get(_IDS), columns.get(_MASK)
         if self._batches <= _BATCHES and ids is not None and mask is not None and np.shape(ids) == np.shape(mask):
             self._fillers.update(np.unique(np.asarray(ids)[np.asarray(mask) == 0]).tolist())
+        elif self._batches <= _BATCHES and ids is not None and mask is None:
+            self._bare.trained(np.asarray(ids), getattr(model, "config", None))
 
     def _wrap(self, original: Any) -> Any:
         @functools.wraps(original)
         def asking(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._fillers and model is self._trained and self._looking:
+            if model is self._trained and self._looking:
                 self._watch.session.safely("a mask", self._asks, model, args, kwargs)
             return original(model, *args, **kwargs)
 
@@ -60,15 +66,22 @@ class Asked:
         given = {**kwargs, **(first if hasattr(first, "keys") else {_IDS: first})}
         if given.get(_MASK) is not None or (len(args) > 1 and args[1] is not None) or _IDS not in given or not hasattr(model, "config"):
             return
-        share = self._filled(np.asarray(numpy_of(given[_IDS])))
+        ids = np.asarray(numpy_of(given[_IDS]))
+        share = self._filled(ids) if self._fillers else self._bare.filled(ids, model.config)
         if share is None:
             return
         seen = self._watch.seen
         if seen.asked is None:
-            seen.asked = UnmaskedFacts(kind=type(model).__name__, site=self._watch.session.sites.here())
+            seen.asked = UnmaskedFacts(kind=type(model).__name__, site=self._site(), bare=not self._fillers)
         seen.asked.batches += 1
         seen.asked.padded += 1
         seen.asked.share = max(seen.asked.share, share)
+
+    def _site(self) -> Site | None:
+        """Where the ids alone are made a batch of, if the script does so in one place only; else where it asks."""
+        sites = self._watch.session.sites
+        bare = None if self._fillers else written.keyed(_IDS, sites.script)
+        return site(bare) or sites.here()
 
     def _filled(self, ids: Any) -> float | None:
         """The share of what was padding in training, where rows end in it and it stands nowhere else."""

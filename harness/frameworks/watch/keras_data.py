@@ -233,6 +233,7 @@ class Data:
         for name, value in columns.items():
             if name in seen.columns and getattr(getattr(value, "dtype", None), "kind", "") in "OSU":
                 seen.columns[name] = TensorFacts(shape=tuple(value.shape), dtype="string")
+        torch_batches.fill(seen, columns, getattr(self._watch.steps.model, "config", None))
         seen.inputs_key = seen.inputs_key or main_input(columns)
         seen.layout = torch_batches.layout_of(columns, seen.inputs_key)
         seen.labels = class_ids(torch_batches.labels_in(columns))

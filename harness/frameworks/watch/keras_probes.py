@@ -103,13 +103,14 @@ class Probes(Rounds[Step]):
         return [getattr(vars(model)[name], "inner_optimizer", vars(model)[name]) for name in optimizers_of(model)]
 
     def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
-        """What holds the model back: dropout, augmentation, weight decay, and regularizers."""
+        """What holds the model back: dropout, augmentation, weight decay, regularizers, and the optimizer."""
         backend, model = cast("KerasBackend", fits.backend), self._watch.steps.model
         place_of = self._watch.compiles.place_of
         backend.put()
         found = [keras_restraints.dropout(model, place_of),
                  keras_restraints.augmentation(self._watch.keras, backend, model, steps[0], place_of),
-                 keras_restraints.decay(self.optimizers(), place_of), keras_restraints.penalty(backend, model, steps[0], place_of)]
+                 keras_restraints.decay(self.optimizers(), place_of), keras_restraints.penalty(backend, model, steps[0], place_of),
+                 keras_restraints.optimizer(self._watch.keras, model, place_of)]
         return [restraint for restraint in found if restraint is not None]
 
     def hasty(self, fits: Fits[Step]) -> Hasty | None:

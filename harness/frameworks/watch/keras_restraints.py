@@ -1,4 +1,4 @@
-"""What holds a Keras model back on purpose, and how to take its steps without it."""
+"""What holds a Keras model back, and how to take its steps without it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ import numpy as np
 
 from harness.frameworks.watch.keras_compile import rate_of
 from harness.frameworks.watch.keras_model import flat_layers
+from harness.frameworks.watch.keras_state import optimizers_of
 from harness.frameworks.watch.keras_trace import numpy_of, patched
-from harness.frameworks.watch.restraints import DECAYED, DROPPED, MOVED, PENALISED, Restraint
+from harness.frameworks.watch.restraints import (
+    DECAYED,
+    DROPPED,
+    MOVED,
+    PENALISED,
+    USUAL,
+    USUAL_RATE,
+    Restraint,
+    no_other_rate,
+)
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -106,6 +116,26 @@ def penalty(backend: KerasBackend, model: Any, step: Step, place_of: Callable[[A
     with off(backend):
         share = 1 - backend.loss(step) / whole
     return Restraint("penalty", share, off, site(place_of(owners[0]))) if share > PENALISED else None
+
+
+def optimizer(keras: Any, model: Any, place_of: Callable[[Any], Place | None]) -> Restraint | None:
+    """A model's own optimizer, where it is the only one and of another family than Adam's."""
+    names = optimizers_of(model)
+    own = getattr(vars(model)[names[0]], "inner_optimizer", vars(model)[names[0]]) if len(names) == 1 else None
+    if own is None or USUAL in type(own).__name__:
+        return None
+
+    @contextlib.contextmanager
+    def off(backend: KerasBackend) -> Iterator[None]:
+        kept = vars(model)[names[0]]
+        vars(model)[names[0]] = getattr(keras.optimizers, USUAL)(USUAL_RATE)
+        try:
+            with backend.eagerly():
+                yield
+        finally:
+            vars(model)[names[0]] = kept
+
+    return Restraint("optimizer", rate_of(own) or 0.0, off, site(place_of(own)), name=type(own).__name__, longer=2, asked=no_other_rate)
 
 
 def _off(changes: Iterable[tuple[Any, str, Any]]) -> Callable[[KerasBackend], contextlib.AbstractContextManager[None]]:

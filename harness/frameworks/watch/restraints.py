@@ -1,4 +1,4 @@
-"""What holds a model back on purpose: dropout, augmentation, weight decay, a penalty, clipping. Would its own steps learn without?
+"""What holds a model back: dropout, augmentation, weight decay, a penalty, clipping, the optimizer. Would its own steps learn without?
 
 Asked only where the steps did not learn, and of what is strong enough to be the reason.
 """
@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from harness.checks import reading
 from harness.checks.probe_facts import CurveFacts, ProbeFacts, RestraintFacts
 from harness.checks.tensor_facts import Site
 
@@ -20,20 +21,27 @@ DROPPED, MOVED, DECAYED, COUPLED, PENALISED, CLIPPED = 0.5, 0.5, 0.002, 0.01, 0.
 # Steps from which it is asked; parts of the first loss, above which nothing was learnt and under which something was; how much longer it is
 # tried with the restraint.
 LEAST_STEPS, NOT_LEARNT, LEARNT, LONGER = 40, 0.6, 0.7, 4
+# What is tried in place of an optimizer of another kind, at the rate that it has by default.
+USUAL, USUAL_RATE = "Adam", 1e-3
+
+
+def _always(_: ProbeFacts) -> bool:
+    return True
 
 
 @dataclass
 class Restraint:
     """One of them. `off(backend)`: while inside, its steps and losses are without it; `longer`: for how many times the script's steps it is
-    tried so; the rest as in `RestraintFacts`."""
+    tried so; `asked`: whether what is known by then leaves that open; the rest as in `RestraintFacts`."""
 
-    kind: Literal["dropout", "augmentation", "decay", "penalty", "clipping"]
+    kind: Literal["dropout", "augmentation", "decay", "penalty", "clipping", "optimizer"]
     amount: float
     off: Callable[[Any], AbstractContextManager[Any]]
     site: Site | None = None
     coupled: bool = False
     name: str = ""
     longer: int = 1
+    asked: Callable[[ProbeFacts], bool] = _always
 
 
 class Fitting(Protocol):
@@ -64,7 +72,7 @@ class Held:
         a training that is held back may only be slow."""
         for restraint, end in self._ends:
             start = self._fits.started(restraint)
-            if end < NOT_LEARNT * start:
+            if end < NOT_LEARNT * start or not restraint.asked(self._facts):
                 continue
             without = self._fits.unrestrained(restraint, restraint.longer * self._count, seconds)
             if without.final_loss is None or without.final_loss > LEARNT * start:
@@ -74,3 +82,8 @@ class Held:
             self._facts.restraints.append(RestraintFacts(
                 kind=restraint.kind, amount=restraint.amount, name=restraint.name, own=own, without=without, coupled=restraint.coupled,
                 site=restraint.site))
+
+
+def no_other_rate(facts: ProbeFacts) -> bool:
+    """Whether the steps were tried at other rates, and learnt at none, nor without anything else that holds the model back."""
+    return bool(facts.train_scaled) and not facts.restraints and not any(map(reading.learned, facts.train_scaled))

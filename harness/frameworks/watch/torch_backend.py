@@ -27,6 +27,7 @@ from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.torch_state import Frozen, silent
+from harness.frameworks.watch.torch_stepper import Stepper
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_replay import Replay
@@ -40,18 +41,15 @@ Step = list["Replay"]
 
 
 class TorchBackend(Backend[Step]):
-    """Runs replays with the script's own optimizers. `clipping`: function of `torch.nn.utils` and its limit."""
+    """Runs replays. `stepper`: takes the steps, of the script's own optimizers unless something else is put there."""
 
     def __init__(self, torch: Any, start: Start, steps: list[Step], optimizers: list[Any], clipping: tuple[str, float] | None) -> None:
         self._torch = torch
         self._start = start
-        self._optimizers = optimizers
-        self.clipping = clipping
+        self.stepper = Stepper(torch, optimizers, clipping)
         modules = list({id(module): module for step in steps for replay in step for module in replay.modules}.values())
         self._frozen = Frozen(torch, modules, optimizers, start.weights)
-        self._rates = [[_rate(group) for group in optimizer.param_groups] for optimizer in optimizers]
-        self._warm_up = any(float(group["lr"]) < 0.5 * _rate(group) for optimizer in optimizers for group in optimizer.param_groups)
-        self.rate = self._rates[0][0]
+        self.rate = self.stepper.rate
         self.repeat_in_training: bool | None = None
         self._term: Callable[[Replay], int | None] | None = None
 
@@ -100,10 +98,9 @@ class TorchBackend(Backend[Step]):
     def losses(self, steps: list[Step], factor: float, count: int, change: Change | None = None) -> Iterator[float]:
         """Take `count` steps in turn from the weights of now, with a new optimizer at the script's rate times `factor`: their losses."""
         self._torch.manual_seed(0)
-        for optimizer in self._optimizers:
-            optimizer.state.clear()
+        self.stepper.renew()
         for number in range(count):
-            warm = min(1.0, (number + 1) / (0.3 * count)) if self._warm_up else 1.0
+            warm = min(1.0, (number + 1) / (0.3 * count)) if self.stepper.warms_up else 1.0
             yield self._step(steps[number % len(steps)], factor * warm, change)
 
     def _step(self, replays: Step, factor: float, change: Change | None) -> float:
@@ -116,13 +113,7 @@ class TorchBackend(Backend[Step]):
             for weight, gradient in zip(weights, self._torch.autograd.grad(loss, weights, allow_unused=True), strict=True):
                 if gradient is not None:
                     weight.grad = gradient if weight.grad is None else weight.grad + gradient
-        if self.clipping is not None:
-            clip = getattr(self._torch.nn.utils, self.clipping[0])
-            clip([weight for weight in weights if weight.grad is not None], self.clipping[1])
-        for optimizer, rates in zip(self._optimizers, self._rates, strict=True):
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * factor
-            type(optimizer).step(optimizer)  # not through the instance, on which a schedule counts the steps
+        self.stepper.step(weights, factor)
         return total
 
     def accuracy(self, steps: list[Step], change: Change | None = None) -> float | None:
@@ -366,11 +357,6 @@ class TorchBackend(Backend[Step]):
     def together(self, steps: list[Step]) -> Step:
         """One step of the rows of several."""
         return [replay for step in steps for replay in step]
-
-
-def _rate(group: dict[str, Any]) -> float:
-    """The rate that a script asks for: what a schedule starts from, where there is one."""
-    return float(group.get("initial_lr", group["lr"]))
 
 
 def _rows(replay: Replay) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.data_facts import BatchFacts, LayoutFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import layouts, leaks, lengths, pieces, tensors, written
+from harness.frameworks.watch import fills, layouts, leaks, lengths, pieces, tensors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -155,16 +155,17 @@ def as_called(seen: BatchFacts, given: dict[str, Any], tokenizers: list[Any], co
     called = facts(given, tokenizers)
     seen.has_attention_mask, seen.has_padding, seen.padding_masked = called.has_attention_mask, called.has_padding, called.padding_masked
     seen.texts, seen.unknown_share, seen.longest = seen.texts or called.texts, called.unknown_share, called.longest
-    pad, ids = getattr(config, "pad_token_id", None), tensors.array(given["input_ids"])
-    if seen.has_padding is None and isinstance(pad, int) and ids is not None and ids.ndim == 2:
-        seen.filled, seen.has_attention_mask = _filled(ids, pad), given.get("attention_mask") is not None
+    if fill(seen, given, config):
+        seen.has_attention_mask = given.get("attention_mask") is not None
 
 
-def _filled(ids: np.ndarray[Any, Any], pad: int) -> float:
-    """The share of int[rows, length] that an id fills up most rows with; 0 where it stands elsewhere than at their ends, too."""
-    padded = ids == pad
-    at_end = np.flip(np.logical_and.accumulate(np.flip(padded, 1), axis=1), 1)
-    return float(padded.mean()) if bool((padded == at_end).all()) and 2 * int((at_end.sum(1) > 1).sum()) > len(ids) else 0.0
+def fill(seen: BatchFacts, given: dict[str, Any], config: Any) -> bool:
+    """Note where the padding id stands that a model's configuration knows, if no tokenizer told of it; whether there is such an id."""
+    pad, ids = getattr(config, "pad_token_id", None), tensors.array(given.get("input_ids"))
+    if seen.has_padding is not None or not isinstance(pad, int) or ids is None or ids.ndim != 2 or ids.dtype.kind not in "iu":
+        return False
+    seen.fill = fills.measure(ids, pad)
+    return True
 
 
 def inputs_key(columns: dict[str, Any], labels: Any) -> str | None:

@@ -38,11 +38,13 @@ class _Mark:
 
 @dataclass
 class _Made:
-    """An answer with a graph, the number of the step that it came before, and the lines that it was asked for from."""
+    """An answer with a graph, the number of the step that it came before, the lines that it was asked for from, and the process' size in
+    bytes then."""
 
     mark: weakref.ref[_Mark]
     step: int
     stack: tuple[Place, ...]
+    resident: int
 
 
 class Unfollowed:
@@ -71,8 +73,9 @@ class Unfollowed:
             self._followed.update(stack)
 
         tensor.grad_fn.register_prehook(came_through)
-        self._resident = self._resident if self._new else resident_bytes()
-        self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack))
+        resident = resident_bytes()
+        self._resident = self._resident if self._new else resident
+        self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack, resident))
 
     def backward(self) -> None:
         """A backward pass begins. Of the answers since the last one, those that are gone by now were not kept."""
@@ -107,6 +110,7 @@ class Unfollowed:
         if len(held) <= memory.graphs_kept:
             return
         memory.graphs_kept, memory.evaluations_kept = len(held), len({made.step for made in held})
+        memory.graphs_held = max(0, held[-1].resident - held[0].resident)
         memory.evaluations = len({made.step for made, mark in marks if mark is None and not set(made.stack) <= self._followed}
                                  | {made.step for made in held})
         place = next((place for place in held[0].stack if place not in self._followed), None) if held else None

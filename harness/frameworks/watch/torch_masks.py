@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import UnmaskedFacts
-from harness.frameworks.watch import tensors, torch_batches
+from harness.frameworks.watch import fills, tensors, torch_batches
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Masks:
         self._padded: dict[int, tuple[Any, float]] = {}
         self._trained = 0
         self._fillers: set[int] = set()
+        self._bare = fills.Bare()
 
     def attach(self) -> None:
         """Hook transformers' tokenizers and its `generate`."""
@@ -89,6 +90,8 @@ class Masks:
         mask: Any = given.get("attention_mask")
         if tensors.is_tensor(ids) and tensors.is_tensor(mask) and ids.shape == mask.shape and self._watch.on_cpu(ids):
             self._fillers.update(ids[mask == 0].unique().tolist())
+        elif mask is None:
+            self._bare.trained(tensors.array(ids), getattr(call.module, "config", None))
 
     def _filled(self, ids: Any) -> tuple[Any, float] | None:
         """As a tokenizer's rows: ids that end in what was padding in training, which stands nowhere else."""
@@ -101,18 +104,21 @@ class Masks:
     def asked(self, call: RootCall) -> None:
         """A model has answered outside of training: padded ids, without the mask that training came with."""
         given = torch_batches.named(call.module, call.args, call.kwargs)
-        known = self._padded.get(id(given.get("input_ids"))) or self._filled(given.get("input_ids"))
+        ids, config = given.get("input_ids"), getattr(call.module, "config", None)
         trained = any(call.module is root for root in self._watch.roots)
-        if known is None or given.get("attention_mask") is not None or not trained or not hasattr(call.module, "config"):
+        if given.get("attention_mask") is not None or not trained or config is None or not self._watch.seen.steps:
             return
         seen = self._watch.seen
-        if not seen.steps or not any(batch.has_attention_mask and batch.padding_masked is not False for batch in seen.batches):
+        masked = any(batch.has_attention_mask and batch.padding_masked is not False for batch in seen.batches)
+        known = self._padded.get(id(ids)) or self._filled(ids)
+        share = known[1] if masked and known is not None else None if masked else self._bare.filled(tensors.array(ids), config)
+        if share is None:
             return
         if seen.asked is None:
-            seen.asked = UnmaskedFacts(kind=type(call.module).__name__, site=site(call.place))
+            seen.asked = UnmaskedFacts(kind=type(call.module).__name__, site=site(call.place), bare=not masked)
         seen.asked.batches += 1
         seen.asked.padded += 1
-        seen.asked.share = max(seen.asked.share, known[1])
+        seen.asked.share = max(seen.asked.share, share)
 
     def ran(self, module: Any, args: Any, kwargs: Any) -> None:
         """One call. Only token ids whose padding id the model's configuration knows can be judged."""

@@ -181,14 +181,15 @@ class Probes(Rounds[Step]):
             return fits.again(steps)
 
     def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
-        """What holds the model back: dropout, weight decay, clipping, and a penalty that the script adds to its loss."""
+        """What holds the model back: dropout, weight decay, clipping, a penalty that the script adds to its loss, and the optimizer."""
         watch, backend = self._watch, cast("TorchBackend", fits.backend)
         backend.put()
         built = watch.seen.optimizer.site if watch.seen.optimizer is not None else None
         found = [torch_restraints.dropout(watch.torch, steps[0][0], watch.session.sites, watch.calls.place_of),
                  torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
                  torch_restraints.clipping(watch.steps.clipping, watch.seen.sites.get("clipping")),
-                 torch_restraints.penalty(backend, steps)]
+                 torch_restraints.penalty(backend, steps),
+                 torch_restraints.optimizer(watch.torch, [known.optimizer for known in watch.steps.stepping], built)]
         return [restraint for restraint in found if restraint is not None]
 
     def undivided(self) -> int:
@@ -214,6 +215,7 @@ class Probes(Rounds[Step]):
             if place in found[1] and self.facts.softmax_of_one is None:
                 self.facts.softmax_of_one = shape
                 watch.session.noted("softmax_of_one", place)
+        watch.session.noted("softmax_twice", torch_rows.softmax_twice(watch.torch, steps[0][0], watch.session.sites))
 
     def _output_place(self, replay: Replay) -> None:
         watch, model = self._watch, self._watch.seen.model

@@ -1,4 +1,4 @@
-"""What holds a PyTorch model back on purpose, and how to take its steps without it."""
+"""What holds a PyTorch model back, and how to take its steps without it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch import torch_replay
-from harness.frameworks.watch.restraints import CLIPPED, COUPLED, DECAYED, DROPPED, PENALISED, Restraint
+from harness.frameworks.watch.restraints import (
+    CLIPPED,
+    COUPLED,
+    DECAYED,
+    DROPPED,
+    PENALISED,
+    USUAL,
+    USUAL_RATE,
+    Restraint,
+    no_other_rate,
+)
 from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.torch_calls import DROPOUTS
+from harness.frameworks.watch.torch_stepper import Stepper
 
 if TYPE_CHECKING:
     from harness.checks.tensor_facts import Site
@@ -93,13 +104,33 @@ def clipping(found: Clipping, where: Site | None) -> Restraint | None:
 
     @contextlib.contextmanager
     def off(backend: TorchBackend) -> Iterator[None]:
-        kept, backend.clipping = backend.clipping, None
+        kept, backend.stepper.clipping = backend.stepper.clipping, None
         try:
             yield
         finally:
-            backend.clipping = kept
+            backend.stepper.clipping = kept
 
     return Restraint("clipping", share, off, where, name="scaled" if found.scale > 1 else "", longer=2)
+
+
+def optimizer(torch: Any, optimizers: list[Any], where: Site | None) -> Restraint | None:
+    """The optimizer, where it is of another family than Adam's."""
+    kinds = list(dict.fromkeys(type(each).__name__ for each in optimizers))
+    if not kinds or any(USUAL in kind for kind in kinds):
+        return None
+    groups = [group for each in optimizers for group in each.param_groups]
+
+    @contextlib.contextmanager
+    def off(backend: TorchBackend) -> Iterator[None]:
+        usual = getattr(torch.optim, USUAL)([weight for group in groups for weight in group["params"]], lr=USUAL_RATE)
+        kept, backend.stepper = backend.stepper, Stepper(torch, [usual], backend.stepper.clipping)
+        try:
+            yield
+        finally:
+            backend.stepper = kept
+
+    return Restraint("optimizer", max(float(group.get("initial_lr", group["lr"])) for group in groups), off, where, name=kinds[0],
+                     longer=2, asked=no_other_rate)
 
 
 def penalty(backend: TorchBackend, steps: list[Step]) -> Restraint | None:

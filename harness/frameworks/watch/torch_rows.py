@@ -126,6 +126,30 @@ def softmax_of_one(torch: Any, replay: Replay, sites: Sites) -> dict[Place, list
     return found
 
 
+def softmax_twice(torch: Any, replay: Replay, sites: Sites) -> Place | None:
+    """Where the first of two softmaxes is taken along one axis, where the user's own code takes the second of what the first gave."""
+    given: list[tuple[Any, int, Place | None]] = []
+    found: list[Place] = []
+
+    def look(function: Any, args: Any, kwargs: Any, result: Any, module: str) -> None:
+        if torch_inside.name_of(function) not in _SOFTMAX or not args or not torch.is_tensor(args[0]):
+            return
+        axis = next((value for value in (*args[1:], kwargs.get("dim")) if type(value) is int), None)
+        if axis is None:
+            return
+        place = sites.inside(torch_replay.__file__)
+        first = next((at for tensor, along, at in given if along == axis % args[0].dim() and tensor.shape == args[0].shape
+                      and tensors.address(tensor) == tensors.address(args[0])), None)
+        if first is not None and (place is not None or not module):  # outside of all modules a replay takes what the script did
+            found.append(first)
+        if torch_inside.name_of(function) == "softmax" and result.shape[axis] > 1:
+            given.append((result, axis % result.dim(), place or replay.at))
+
+    with torch_inside.inside(torch, replay.modules, look), torch.no_grad():
+        replay.run()
+    return next(iter(found), None)
+
+
 def ahead(torch: Any, replay: Replay, sites: Sites, change: Callable[[Any], Any], exchange: shifts.Exchange,
           built: Callable[[Any], Place | None]) -> Place | None:
     """Where later tokens first get into what is made of earlier ones: the call, or the line that `built` a layer which does so by itself.

@@ -167,10 +167,15 @@ class Trainers:
 
     @staticmethod
     def _optional(trainer: Any) -> list[str]:
-        """Columns that the model takes if they are there, and that are none of what the Trainer takes for labels."""
+        """Labels by their names that the model takes if they are there, and that the Trainer does not take for labels; without such names
+        the one column of which that is true."""
+        from transformers.utils import find_labels
+
         columns = getattr(trainer.train_dataset, "column_names", None) or []
         taken = inspect.signature(trainer.model.forward).parameters.values()
-        return [one.name for one in taken if one.default is None and one.name in columns and one.name not in trainer.label_names]
+        found = [one.name for one in taken if one.default is None and one.name in columns and one.name not in trainer.label_names]
+        named = find_labels(type(trainer.model))
+        return [name for name in found if name in named] or (found if len(found) == 1 else [])
 
     def recorded(self, mine: Any) -> Any:
         """A `compute_metrics` that notes what it is given and what it says."""

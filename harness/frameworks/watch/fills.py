@@ -1,0 +1,43 @@
+"""What rows of token ids are filled up with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.checks.data_facts import FillFacts
+
+_SHARE, _LENGTHS = 0.05, 3
+
+
+def measure(ids: np.ndarray[Any, Any], pad: int) -> FillFacts:
+    """Where an id stands in int[rows, length]."""
+    padded = ids == pad
+    at_end = np.flip(np.logical_and.accumulate(np.flip(padded, 1), axis=1), 1)
+    runs = at_end.sum(1)
+    return FillFacts(share=float(padded.mean()), rows=int((runs > 0).sum()), lengths=len(np.unique(runs[runs > 0])),
+                     half=2 * int((runs > 1).sum()) > len(ids), inside=bool((padded != at_end).any()))
+
+
+class Bare:
+    """The batches that a model is trained on without a mask: may the padding id of its configuration be a word of its rows?"""
+
+    def __init__(self) -> None:
+        self._looked = 0
+        self._word = False
+
+    def trained(self, ids: Any, config: Any) -> None:
+        """A batch of ids, int[rows, length]."""
+        pad = getattr(config, "pad_token_id", None)
+        if not isinstance(pad, int) or ids is None or ids.ndim != 2 or ids.dtype.kind not in "iu":
+            return
+        self._looked += 1
+        self._word = self._word or measure(ids, pad).inside
+
+    def filled(self, ids: Any, config: Any) -> float | None:
+        """The share of padding in a batch that is asked about, where it is padding beyond doubt and not next to nothing."""
+        if not self._looked or self._word or ids is None or ids.ndim != 2 or ids.dtype.kind not in "iu":
+            return None
+        found = measure(ids, config.pad_token_id)
+        return found.share if not found.inside and found.lengths >= _LENGTHS and found.share >= _SHARE else None
