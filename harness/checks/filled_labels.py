@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
@@ -28,8 +28,8 @@ class FilledLabels(Check):
     requires: ClassVar[tuple[str, ...]] = ("B102", "L201")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the labels of tokens that the attention mask hides, where the loss is one number for each token and leaves none of
-        them out."""
+        """Judges from the labels of tokens that the attention mask hides, where the loss changes with them, or is one number for each token
+        and leaves none of them out."""
         batches = [batch for batch in seen.batches if batch.token_labels]
         if not batches:
             raise NotJudged("no batch with a label for each token and an attention mask was seen")
@@ -46,13 +46,16 @@ class FilledLabels(Check):
             remedy="Give padding the label -100 (`labels + [-100] * gap`; `DataCollatorForTokenClassification` does): losses of PyTorch "
                    "and of transformers leave it out. Leave it out of every metric as well, `keep = labels != -100`.",
             site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made")
-                 or raised.built_by(seen, *raised.LABELS) or reading.place(seen, "loss", "forward", "fit"),
+                 or raised.built_by(seen, *raised.LABELS) or next(reversed(sourcing.lines(seen, "labels")), None)
+                 or reading.place(seen, "loss", "forward", "fit"),
             evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",
                       *reading.own_losses(seen)])
 
     @staticmethod
     def _counted(seen: Observation, label: int | None) -> bool:
-        """Whether the loss takes every token: one target for each, none left out by its id, and no weights."""
+        """Whether the loss takes every token: by experiment, or by one target for each, none left out by its id, without weights."""
+        if seen.probes.fillers_counted is not None:
+            return seen.probes.fillers_counted
         sizes = {batch.token_labels for batch in seen.batches}
         keras = seen.framework in reading.KERAS
         if keras and (seen.model is None or not seen.model.kind.startswith("TF")):

@@ -167,10 +167,12 @@ class ProbeFacts(Facts):
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
-    of their mean losses was divided by that number.
+    of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
+    hides.
     """
 
     initial_loss: float | None = None
+    fillers_counted: bool | None = None
     initial_rows: int = 0
     overfit: CurveFacts | None = None
     overfit_scaled: list[CurveFacts] = []

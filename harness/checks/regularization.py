@@ -15,6 +15,8 @@ from harness.checks.tensor_facts import Site
 # Parts of the first loss: above the one nothing was learnt, under the other something was.
 _NOT_LEARNT, _LEARNT = 0.8, 0.7
 _LONGER = 1.9  # by how many times as many steps it was tried with it as without
+# A share of dropout that nobody means, and how many times the loss stays that is reached without it, in a fraction of the steps.
+_NEXT_TO_ALL, _THINNED = 0.8, 2.0
 _RIGHT_ANGLE = 91  # degrees that a number in radians may stand for
 _SHORT, _ALIKE = 0.01, 100.0  # part of a gradient that is next to nothing; times one another, of steps that count as of one size
 _USUAL = 0.1  # of a penalty beside the loss of the rows
@@ -36,6 +38,8 @@ def _learns_without(found: RestraintFacts, guess: float | None) -> bool:
     if start is None or end is None or freed is None:
         return False
     start = guess if guess is not None and guess < start < 2 * guess else start
+    if found.kind == "dropout" and found.amount >= _NEXT_TO_ALL and _THINNED * freed <= end and freed < _LEARNT * start:
+        return True  # slow by far, and by nothing else
     return end >= _NOT_LEARNT * start and freed < _LEARNT * start
 
 
@@ -74,7 +78,7 @@ class TooMuchRegularization(Check):
         if seen.probes.text_baseline is not None and not reading.baseline_tells(seen):
             raise NotJudged("a simple baseline reads nothing off these inputs: without it, rows may have been learnt by heart")
         return Finding(
-            message=f"{_what(found)} The loss of the rows stays at {found.own.final_loss:.3g} in {len(found.own.losses)} steps; without "
+            message=f"{_what(found)} The loss of the rows is at {found.own.final_loss:.3g} in {len(found.own.losses)} steps; without "
                     f"it, at the same rate, it falls to {found.without.final_loss:.3g} in {len(found.without.losses)}.",
             remedy=_remedy(seen, found), site=_site(seen, found),
             evidence=[f"Probe, without: {reading.describe(found.without)}", f"Both begin at a loss of {found.own.start_loss or 0.0:.3g}.",
@@ -109,7 +113,7 @@ def _unclipped(*, scaled: bool) -> str:
 
 def _what(found: RestraintFacts) -> str:
     told = {
-        "dropout": f"Dropout sets {found.amount:.0%} of what it is given to zero, and the model cannot learn from what is left.",
+        "dropout": f"Dropout sets {found.amount:.0%} of what it is given to zero, and the model hardly learns from what is left.",
         "augmentation": f"Augmentation (`{found.name}`) moves what it is given by {found.amount:.3g} times its standard deviation, and the "
                         "model cannot learn from what is left.",
         "penalty": f"{found.amount:.0%} of the first loss is a penalty on the weights, and the steps follow that alone.",

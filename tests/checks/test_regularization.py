@@ -25,7 +25,7 @@ def held(own: float = 1.09, without: float = 0.4, count: int = 240, start: float
 
 def test_weight_decay() -> None:
     found = finding("S406", held())
-    assert "stays at 1.09 in 240 steps" in found.message
+    assert "is at 1.09 in 240 steps" in found.message
     assert "falls to 0.4 in 60" in found.message
     assert found.site == SITE
 
@@ -61,6 +61,13 @@ def test_a_rate_is_not_too_high_where_the_decay_is() -> None:
     ("dropout", "Drop less"), ("augmentation", "value_range"), ("penalty", "Divide the penalty's factor"), ("decay", "weight_decay=0.01")])
 def test_remedies(kind: str, wanted: str) -> None:
     assert wanted in finding("S406", held(kind=kind)).remedy
+
+
+@pytest.mark.parametrize(("amount", "kind", "wrong"), [(0.9, "dropout", True), (0.5, "dropout", False), (0.9, "decay", False)])
+def test_dropout_that_nobody_means_makes_a_training_slow(amount: float, kind: str, *, wrong: bool) -> None:
+    seen = held(own=0.6, without=0.2, kind=kind)
+    seen.probes.restraints[0].amount = amount
+    assert (judge("S406", seen) == "found") is wrong
 
 
 def other_optimizer(**changed: Any) -> Observation:

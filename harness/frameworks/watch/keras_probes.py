@@ -6,7 +6,7 @@ import functools
 import linecache
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.frameworks.watch import keras_norms, keras_restraints, neighbours, written
+from harness.frameworks.watch import keras_fillers, keras_norms, keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_forward import Forward
@@ -73,6 +73,8 @@ class Probes(Rounds[Step]):
         session, backend = self._watch.session, cast("KerasBackend", fits.backend)
         session.safely("the terms of a loss", backend.terms, steps, self._watch.terms)
         self.facts.summed = session.safely("a sum of rows", backend.summed, steps, session.sites)
+        if any(batch.filled_labels for batch in self._watch.seen.batches):
+            self.facts.fillers_counted = session.safely("labels of padding", keras_fillers.counted, backend, steps[0])
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
