@@ -11,6 +11,7 @@ from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import ExceptionFacts
 
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
@@ -19,6 +20,8 @@ _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+
 _WRITTEN = {"int": r"int32|\.int\(|IntTensor", "short": r"int16|\.short\(", "byte": r"uint8|\.byte\(", "bool": r"bool|[<>]|[=!]=|isin",
             "float": r"float(?!64)|FloatTensor", "double": r"float64|double"}
 
+_SEVERAL = ("Where a row may have several classes, give floats, `[float(name in tags) for name in NAMES]`: transformers takes whole "
+            "numbers for one class. Labels of tokens want a model `...ForTokenClassification`.")
 _BYTE, _ABOVE = 256, 30  # values of a byte; rows of further classes that should have come
 
 class LabelDtype(Check):
@@ -115,12 +118,7 @@ class LabelDtype(Check):
 
     @staticmethod
     def _finding(seen: Observation, error: ExceptionFacts, message: str, remedy: str) -> Finding:
-        # Of a loss inside a model of the library the script has no line; where it makes the labels it has.
-        inside = any("/transformers/models/" in path.replace("\\", "/") for path, _, _ in error.frames)
-        made = [place for name in ("collator.labels", "getitem.labels", "getitem.targets", "getitem.last", "map.labels")
-                if (place := reading.place(seen, name)) is not None]
-        made += [place for place in [raised.made_by(seen, *raised.LABELS) or raised.built_by(seen, *raised.LABELS)] if place is not None]
-        made += sourcing.lines(seen, "labels")
+        inside, made = _in_library(error), _made(seen)
         got = re.search(r"\b(Int|Short|Byte|Bool|Float|Double|bool)\b", message)
         cast = [place for place in made if got is not None and re.search(_WRITTEN[got[1].lower()], place.source)]
         site = next(iter(cast or (made if inside else [])), None)
@@ -128,6 +126,19 @@ class LabelDtype(Check):
             site = sourcing.parted(seen, site)  # a whole table that was made of one type
         return Finding(message=message, remedy=remedy, site=site or error.site or reading.place(seen, "loss"),
                        evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
+
+
+def _in_library(error: ExceptionFacts) -> bool:
+    """Whether a model of transformers computes the loss itself: then the script has no line of it, but one where it makes the labels."""
+    return any("/transformers/models/" in path.replace("\\", "/") for path, _, _ in error.frames)
+
+
+def _made(seen: Observation) -> list[Site]:
+    """The lines where the labels are made, the likeliest first."""
+    made = [place for name in ("collator.labels", "getitem.labels", "getitem.targets", "getitem.last", "map.labels")
+            if (place := reading.place(seen, name)) is not None]
+    made += [place for place in [raised.made_by(seen, *raised.LABELS) or raised.built_by(seen, *raised.LABELS)] if place is not None]
+    return made + sourcing.lines(seen, "labels")
 
 
 class TargetShape(Check):
@@ -154,8 +165,13 @@ class TargetShape(Check):
         """Judges from the shapes of loss calls (PyTorch, where broadcasting is silent) and from exceptions of a loss."""
         error = reading.matching(seen, *self._RAISED, within=_IN_LOSS, stages=("loss",))
         if error is not None and "/metrics/" not in error.message and not any("/metrics/" in path for path, _, _ in error.frames):
-            return Finding(message="The target's shape does not fit the output.", remedy=self._remedy(error.message),
-                           site=error.site or reading.place(seen, "loss"),
+            made = _made(seen) if _in_library(error) else []
+            wide = re.search(r"input batch_size \((\d+)\) to match target batch_size \((\d+)\)", error.message)
+            several = bool(made) and wide is not None and int(wide[2]) % int(wide[1]) == 0
+            return Finding(message="The target's shape does not fit the output"
+                                   + (": each row has several whole numbers as labels, and the model wants one class." if several else "."),
+                           remedy=_SEVERAL if several else self._remedy(error.message),
+                           site=next(iter(made), None) or error.site or reading.place(seen, "loss"),
                            evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
         for call in (*seen.loss_calls, *seen.broadcasts):
             if seen.framework in reading.KERAS and (call.name != "other" or call.lined_up):

@@ -239,3 +239,15 @@ def test_labels_of_another_name_in_a_dataset_of_one_s_own(tmp_path: Path) -> Non
         .replace('{"loss": F.binary', '{"logits": logits} if labels is None else {"loss": F.binary') \
         .replace("RETURN", 'return {"x": self.x[k], "kind": self.y[k]}')
     assert found(watch(tmp_path, text), "D102")[0] == line_of(text, '"kind"')
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_column_of_plain_rows_that_only_the_model_asks_for(tmp_path: Path, *, named: bool) -> None:
+    """Rows of a dataset of the script's own, which tells no names of columns."""
+    taken, read = ("age=None", "age") if named else ("**rest", 'rest.get("age", torch.zeros(1))')
+    text = OWN.replace("label=None):", f"labels=None, {taken}):").replace(", label) if label", ", labels) if labels").replace(
+        "self.layer(x)", f"self.layer(x) + {read}[:, None]")
+    text = text.replace("Dataset.from_list([", "list([").replace('"label": k', '"age": 1.0, "label": k')
+    seen = watch(tmp_path, text)
+    codes = [result.code for result in walk(seen) if result.state == "found"]
+    assert ("D101" in codes) is not named, (codes, seen.loaders, seen.exception)

@@ -37,6 +37,7 @@ class Trainers:
         self.training = False
         self.place: Place | None = None
         self._output_dir: str | None = None
+        self._removing: dict[int, tuple[Any, Any, Any]] = {}  # collators that drop columns of rows: themselves, their Trainer, a role
 
     @property
     def running(self) -> bool:
@@ -55,6 +56,8 @@ class Trainers:
         patches.replace(module.Trainer, "train", self._wrap_train)
         patches.replace(module.Trainer, "evaluation_loop", self._wrap_evaluation)
         patches.replace(module.Trainer, "_remove_unused_columns", self._wrap_remove)
+        patches.replace(module.Trainer, "_get_collator_with_removed_columns", self._wrap_collator)
+        patches.replace(module.RemoveColumnsCollator, "_remove_columns", self._wrap_row)
         self._predictions.attach(module)
 
     def _hook_arguments(self, module: Any) -> None:
@@ -332,17 +335,37 @@ class Trainers:
 
         return _remove_unused_columns
 
+    def _wrap_collator(self, original: Any) -> Any:
+        def _get_collator_with_removed_columns(trainer: Any, data_collator: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(trainer, data_collator, *args, **kwargs)
+            if made is not data_collator and self._watch.session.active:
+                self._removing[id(made)] = (made, trainer, self._role(args, kwargs))
+            return made
+
+        return _get_collator_with_removed_columns
+
+    def _wrap_row(self, original: Any) -> Any:
+        def _remove_columns(collator: Any, feature: Any) -> Any:
+            _, trainer, role = self._removing.pop(id(collator), (None, None, ""))
+            if trainer is not None and isinstance(feature, dict) and self._watch.session.active:
+                facts = LoaderFacts(kind="Trainer", columns=list(feature), role=role)
+                self._watch.session.safely("a dataset", self._columns, facts, None, trainer)
+            return original(collator, feature)
+
+        return _remove_columns
+
     @staticmethod
     def _role(args: Any, kwargs: Any) -> Any:
         said = str(kwargs.get("description") or (args[0] if args else "") or "")
         return "train" if "train" in said.lower() else "eval"
 
     def _columns(self, facts: LoaderFacts, dataset: Any, trainer: Any) -> None:
-        """What the Trainer will drop, asked of the dataset before it does."""
+        """What the Trainer will drop, asked of the dataset (or of its first row) before it does."""
         trainer._set_signature_columns_if_needed()
         accepted = set(trainer._signature_columns or ())
         facts.dropped_columns = [name for name in facts.columns if name not in accepted] if trainer.args.remove_unused_columns else []
-        torch_datasets.describe_hf(facts, dataset)
+        if dataset is not None:
+            torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
         code = getattr(type(trainer.model).forward, "__code__", None)
         if code is not None and code.co_flags & inspect.CO_VARKEYWORDS:
