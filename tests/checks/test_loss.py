@@ -11,8 +11,9 @@ from harness.checks.data_facts import SourceFacts
 from harness.checks.label_values import LabelOutsideClasses
 from harness.checks.loss_output import LogitsIntoProbabilityLoss, OutputFitsLoss, ProbabilitiesIntoLogitsLoss
 from harness.checks.loss_targets import LabelDtype, TargetShape
-from harness.checks.loss_value import DrownedTerm, InitialLoss, NotANumber, SumInsteadOfMean
+from harness.checks.loss_value import DrownedTerm, InitialLoss, SumInsteadOfMean
 from harness.checks.model_facts import BadBirth
+from harness.checks.not_a_number import NotANumber
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
 from harness.checks.training_facts import ExceptionFacts

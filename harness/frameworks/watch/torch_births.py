@@ -24,6 +24,10 @@ _AXES = 3
 _MAKERS = frozenset(("/", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "**", "pow", "exp", "reciprocal", "acos", "asin", "std", "var"))
 
 
+# Calls that make a tensor of what numpy, pandas or Python hold.
+_ARRIVING = frozenset(("tensor", "as_tensor", "from_numpy"))
+
+
 class Births:
     """Told of every loss and every step; looks closer at the first that is not finite."""
 
@@ -39,7 +43,8 @@ class Births:
         """A loss is about to go backward."""
         if self._known or not self._watch.on_cpu(loss) or loss.numel() != 1 or math.isfinite(float(loss.detach())):
             return
-        found = self._in_weights(calls) or self._in_input(calls) or self._in_replay(loss, calls, records)
+        found = (self._in_weights(calls) or self._in_input(calls) or self._in_target(calls, records)
+                 or self._in_replay(loss, calls, records))
         self._watch.seen.births.append(found or BadBirth(step=self._step, what="loss", name=records[-1].facts.name if records else "loss",
                                                          site=records[-1].facts.site if records else None))
 
@@ -66,11 +71,27 @@ class Births:
                     return self._rows(BadBirth(step=self._step, what="input", name=name, site=made), fact.bad_rows, call.labels)
         return None
 
+    def _in_target(self, calls: list[RootCall], records: list[LossRecord]) -> BadBirth | None:
+        """What a loss compares the outputs with."""
+        for record in records:
+            fact = tensors.facts(record.target) if tensors.is_tensor(record.target) and record.target.is_floating_point() else None
+            if fact is not None and fact.bad_rows:
+                return self._in_data(fact.bad_rows, calls, record.place)
+        return None
+
+    def _in_data(self, rows: list[int], calls: list[RootCall], place: Place | None) -> BadBirth:
+        made = self._watch.seen.sites.get("bad_input") or self._watch.seen.sites.get("bad_data")
+        return self._rows(BadBirth(step=self._step, what="input", name="target", site=made or site(place)), rows,
+                          calls[-1].labels if calls else None)
+
     def prepared(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Before any training: a call that makes what is not finite of what is, such as a division by a deviation of zero; and one that
         cuts an array into other pieces where its axes should have been exchanged."""
         if self._torch.is_tensor(result) and name_of(function) in ("view", "reshape") and self._torch.is_tensor(args[0]):
             self._cut_anew(tuple(args[0].shape), tuple(result.shape))
+        if name_of(function) in _ARRIVING and self._torch.is_tensor(result) and "bad_data" not in self._watch.seen.sites and (
+                result.dim() and result.is_floating_point() and bool(result.isnan().any())):
+            self._watch.session.site("bad_data")
         if "bad_input" in self._watch.seen.sites or name_of(function) not in _MAKERS or not self._torch.is_tensor(result):
             return
         if not result.is_floating_point() or result.requires_grad or not self._watch.on_cpu(result) or bool(result.isfinite().all()):
@@ -91,9 +112,14 @@ class Births:
         if isinstance(replay, str):
             return None
         found: list[tuple[str, str, Any, Any]] = []
+        brought: list[tuple[list[int], Place | None]] = []
+        made: list[Any] = []
 
         def look(function: Any, args: Any, kwargs: Any, result: Any, module: str) -> None:
-            if found or name_of(function) in _MASKS or getattr(function, "__name__", "") in _MASKS or not self._torch.is_tensor(result):
+            made.append(result)  # held, so that no other gets its place
+            if found or brought or not self._torch.is_tensor(result):
+                return
+            if name_of(function) in _MASKS or getattr(function, "__name__", "") in _MASKS:
                 return
             if result.is_floating_point() and not bool(result.detach().isfinite().all()):
                 given = [tensor for tensor in trees.leaves([args, kwargs], self._torch.is_tensor) if tensor.is_floating_point()]
@@ -102,11 +128,15 @@ class Births:
                 clean = all(not bool(tensor.detach().isnan().any()) if nan else bool(tensor.detach().isfinite().all()) for tensor in given)
                 if clean:
                     found.append((name_of(function), module, result.detach(), self._place(replay)))
+                elif not module and (rows := self._not_made_here(given, made)):
+                    brought.append((rows, self._place(replay)))
 
         frozen = Frozen(self._torch, replay.modules, [], replay.leaf_weights)
         with self._watch.session.paused(), frozen.held(), silent(), self._torch.no_grad(), inside(self._torch, replay.modules, look):
             replay.run()
         labels = next((labels for record in records if record.facts.row_labels and (labels := record.facts.row_labels)), None)
+        if brought:
+            return self._in_data(brought[0][0], calls, brought[0][1])
         if not found:
             return None
         name, module, result, place = found[0]
@@ -118,6 +148,16 @@ class Births:
             data = tensors.array(result)
             rows = tensors.bad_rows(data) if data is not None else []
         return self._rows(birth, rows, labels or (calls[-1].labels if calls else None))
+
+    @staticmethod
+    def _not_made_here(given: list[Any], made: list[Any]) -> list[int]:
+        """The rows that are no numbers of a tensor which a call is given, and which no call before it has made."""
+        for tensor in given:
+            fresh = all(tensor is not one for one in made) and not tensor.requires_grad
+            fact = tensors.facts(tensor) if fresh and tensor.dim() else None
+            if fact is not None and fact.bad_rows:
+                return list(fact.bad_rows)
+        return []
 
     def _place(self, replay: Replay) -> Place | None:
         """Where the running call of a replay stands in the script: in a module of its own, or where the replay's call was made."""

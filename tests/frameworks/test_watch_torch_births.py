@@ -1,0 +1,51 @@
+"""Losses that are no numbers since what they compare with is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.watching import found, watch
+
+pytest.importorskip("torch")
+
+SCRIPT = """
+import numpy as np
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+x = torch.randn(320, 6)
+given = np.random.default_rng(0).normal(size=(320, 1)).astype("float32")
+given[100] = VALUE
+held = torch.tensor(given)
+wanted = held / 2
+model = nn.Linear(6, 1)
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for epoch in range(2):
+    for first in range(0, 320, 32):
+        rows = torch.arange(first, first + 32)
+        loss = LOSS
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+KNOWN, OWN = "F.mse_loss(model(x[rows]), wanted[rows])", "(model(x[rows]) - wanted[rows]).pow(2).mean()"
+
+
+@pytest.mark.parametrize("loss", [KNOWN, OWN], ids=["known loss", "own arithmetic"])
+def test_a_target_that_is_no_number(tmp_path: Path, loss: str) -> None:
+    seen = watch(tmp_path, SCRIPT.replace("LOSS", loss).replace("VALUE", "np.nan"))
+    assert found(seen) == ["L209"]
+    assert (seen.births[0].what, seen.births[0].name, seen.births[0].rows, seen.births[0].step) == ("input", "target", [4], 4)
+    finding = next(result.finding for result in walk(seen) if result.finding)
+    assert finding is not None
+    assert "comes with the data: the target, rows 4 holds" in finding.message
+    assert finding.site is not None
+    assert finding.site.source == "held = torch.tensor(given)"
+
+
+def test_a_loss_that_divides_by_zero_is_born_there(tmp_path: Path) -> None:
+    seen = watch(tmp_path, SCRIPT.replace("LOSS", OWN.replace(".mean()", ".mean() * torch.zeros(1).div(0).sum()")).replace("VALUE", "0"))
+    assert found(seen) == ["L209"]
+    assert seen.births[0].what != "input"
