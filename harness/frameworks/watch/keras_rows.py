@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 22
 _CALLS = 2000
 _SOFTMAX = frozenset(("Softmax", "LogSoftmax"))
+_LOSSES = frozenset(("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"))
 _ATTENTION = frozenset(("MultiHeadAttention", "Attention", "AdditiveAttention", "GroupedQueryAttention"))
 
 Run = Callable[[], Any]
@@ -28,13 +29,14 @@ Run = Callable[[], Any]
 @dataclass
 class _Seen:
     """One operation inside a model: its result, its type (`Relu`), where the script asks for it, and in which layer. `made`: the line that
-    made that layer, or what it is a part of."""
+    made that layer, or what it is a part of; `given`: its first input."""
 
     result: neighbours.Array
     name: str
     place: Place | None
     layer: str
     made: Place | None
+    given: neighbours.Array | None = None
 
 
 class Inside:
@@ -76,6 +78,17 @@ class Inside:
                 return call.place, list(call.result.shape)
         return None
 
+    def softmax_twice(self, run: Run) -> Place | None:
+        """Where the first of two softmaxes is taken, the second of which (or a loss that takes one) is given what the first has made."""
+        first: list[_Seen] = []
+        for call in self._calls(run, _SOFTMAX | _LOSSES, outside=True):
+            for one in first if call.given is not None else []:
+                if call.given is not None and one.result.size == call.given.size and np.array_equal(one.result.ravel(), call.given.ravel()):
+                    return one.place
+            if call.name == "Softmax" and call.result.shape[-1] > 1:
+                first.append(call)
+        return None
+
     def ahead(self, plain: Run, changed: Run, exchange: shifts.Exchange) -> Place | None:
         """Where later tokens first get into what is made of earlier ones; `changed` runs with some ids of the `exchange` for others."""
         calls = zip(self._calls(plain), self._calls(changed), strict=False)
@@ -84,8 +97,8 @@ class Inside:
             return None
         return found.made if found.made is not None and shifts.set_when_made(found.layer.partition(": ")[2]) else found.place
 
-    def _calls(self, run: Run, only: frozenset[str] | None = None) -> list[_Seen]:
-        """The operations of a run; `only` those of some types."""
+    def _calls(self, run: Run, only: frozenset[str] | None = None, *, outside: bool = False) -> list[_Seen]:
+        """The operations of a run within its layers, or `outside` of them as well; `only` those of some types, with what they are given."""
         from tensorflow.python.framework import op_callbacks
 
         found: list[_Seen] = []
@@ -106,15 +119,17 @@ class Inside:
 
             return wrapped
 
-        def look(op_type: Any, _inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
+        def look(op_type: Any, inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
             del op_name
             name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
-            if graph is not None or not layers or len(found) >= _CALLS or name == "ReadVariableOp" or (only and name not in only):
+            asked = name in only if only else name != "ReadVariableOp"
+            if graph is not None or not (layers or outside) or len(found) >= _CALLS or not asked:
                 return
             value = next(iter(outputs), None)
             if value is not None and value.dtype.is_floating and 0 < int(value.shape.num_elements() or 0) < _LARGEST:
-                found.append(_Seen(np.copy(numpy_of(value)), name, self._place(frames[0], layers),
-                                   f"{layers[-1].name}: {type(layers[-1]).__name__}", self._made(layers)))
+                place, kind = (self._place(frames[0], layers), f"{layers[-1].name}: {type(layers[-1]).__name__}") if layers else (None, "")
+                given = np.copy(numpy_of(inputs[0])) if only else None
+                found.append(_Seen(np.copy(numpy_of(value)), name, place, kind, self._made(layers), given))
 
         op_callbacks.add_op_callback(look)
         try:
