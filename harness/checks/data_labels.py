@@ -22,6 +22,8 @@ CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_l
 _SURE_ROWS = 500
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
+# The share of ones that is left of numbers between 0 and 1 when they are cut; how wide and how large such numbers are.
+_NEXT_TO_NONE, _SPREAD, _ABOUT_ONE = 0.002, 0.05, 1.5
 _BINARY, _DISTANCES = ("bce", "bce_with_logits"), ("mse", "l1")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
@@ -173,11 +175,13 @@ class ConstantLabels(Check):
         enough = bool(columns) and len(targets) >= _BATCHES and sum(math.prod(facts.shape) for facts in targets) >= _POSITIONS
         if not enough or not head or reading.several_models(seen):
             raise NotJudged("whether the targets of this regression are constant was not seen")
-        if len(values) != 1 or None in values:
+        few = _cut(seen, targets)
+        if (len(values) != 1 or None in values) and not few:
             return None
+        number = 0.0 if few else next(iter(values)) or 0.0
         return Finding(
-            message=f"All targets of the first {len(targets)} batches are {next(iter(values)) or 0:g}: there is nothing to learn but that "
-                    "number.",
+            message=f"All {'but a few ' if few else ''}targets of the first {len(targets)} batches are {number:g}: there is "
+                    "nothing to learn but that number.",
             remedy="Look at the line that makes the targets: an array of whole numbers (`np.zeros_like(counts)`, `astype(int)`) cuts every "
                    "share to 0, a join or a column may have failed. `np.zeros(len(rows), dtype=\"float32\")` keeps fractions.",
             site=sourcing.line(seen, "labels", "made", "converted") or reading.place(seen, "getitem.labels", "fit", "loss"),
@@ -272,3 +276,15 @@ def _ranks(seen: Observation, rarer: float) -> bool:
 def last_metric(seen: Observation) -> MetricFacts | None:
     """The last metric of which the predicted and the wanted classes are known."""
     return next((metric for metric in reversed(seen.evaluation.metrics) if metric.predicted_counts and metric.reference_counts), None)
+
+
+def _cut(seen: Observation, targets: list[TensorFacts]) -> float:
+    """The share of ones among the zeros of whole-number targets, next to nothing, which inputs of the same shape lie between; else 0."""
+    shares = [facts.mean for facts in targets if "int" in facts.dtype and facts.minimum == 0 and (facts.maximum or 0) <= 1]
+    shape = targets[0].shape[1:] if targets else ()
+    between = any(facts.shape[1:] == shape and "float" in facts.dtype and (facts.std or 0) > _SPREAD and (facts.maximum or 9) < _ABOUT_ONE
+                  for batch in seen.batches for facts in batch.columns.values())
+    if len(shares) < len(targets) or None in shares or not between or not math.prod(shape):
+        return 0.0
+    share = sum(share for share in shares if share is not None) / len(shares)
+    return share if share < _NEXT_TO_NONE else 0.0
