@@ -38,6 +38,17 @@ class LeakFacts(Facts):
     example: list[tuple[float, float]] = []
 
 
+class BytesFacts(Facts):
+    """Bytes that `reads` calls have read as whole numbers of one dtype, where as those of another, neighbours differ `rougher` times
+    less: dtypes as numpy writes them, `>i2`."""
+
+    read_as: str
+    written_as: str
+    rougher: float
+    reads: int
+    site: Site | None = None
+
+
 class FillFacts(Facts):
     """An id that fills rows up: `share` of all ids of a batch, at the ends of `rows` of its rows, whose fillings have so many `lengths`;
     `half`: two and more of it end most rows; `inside`: it stands elsewhere, too."""

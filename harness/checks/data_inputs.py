@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.data_facts import BatchFacts, OverwrittenFacts
+from harness.checks.data_facts import BatchFacts, BytesFacts, OverwrittenFacts
 from harness.checks.data_labels import counts_of, entropy
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -51,6 +51,8 @@ class UnreadableInputs(Check):
             raise NotJudged("no batch was seen")
         if seen.overwritten is not None:
             return self._overwritten(seen, seen.overwritten)
+        if seen.misread is not None:
+            return self._misread(seen.misread)
         loader = raised.train_loader(seen)
         # A dataset of the script's own makes its rows where they are asked for.
         site = (reading.place(seen, "getitem") or raised.made_by(seen, seen.batches[0].inputs_key, "input_ids")
@@ -132,6 +134,16 @@ class UnreadableInputs(Check):
         if not unknown and not mains and not texts:
             raise NotJudged("which column is the model's input is unknown")
         return None
+
+    @staticmethod
+    def _misread(found: BytesFacts) -> Finding:
+        """Bytes in the wrong order, or put together to numbers of the wrong width."""
+        return Finding(
+            message=f"Bytes are read as `{found.read_as}`, and that makes noise of them: as `{found.written_as}`, neighbouring numbers "
+                    f"differ {found.rougher:.2g} times less.",
+            remedy=f"Read them as they were written, `dtype=\"{found.written_as}\"`: WAV files and raw recordings are little-endian (`<`), "
+                   "as a rule, and 16 bits wide; `scipy.io.wavfile.read` finds that out by itself.",
+            site=found.site, evidence=[f"reads that say so: {found.reads}"])
 
     @staticmethod
     def _overwritten(seen: Observation, found: OverwrittenFacts) -> Finding:

@@ -16,6 +16,7 @@ from harness.checks.data_facts import (
     ApartFacts,
     AugmentationFacts,
     BatchFacts,
+    BytesFacts,
     CollationFacts,
     LoaderFacts,
     OverwrittenFacts,
@@ -143,6 +144,7 @@ class Observation(Facts):
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None
+    misread: BytesFacts | None = None
     thawed: LaterFacts | None = None
     mixed: Site | None = None
     restored: RestoreFacts | None = None

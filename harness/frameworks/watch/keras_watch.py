@@ -268,7 +268,7 @@ class KerasWatcher:
     def _relate(self) -> None:
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
-        self.seen.evaluation.chosen = self.session.choosers.facts()
+        self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
     @property
     def leads_on(self) -> bool:

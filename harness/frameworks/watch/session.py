@@ -37,6 +37,7 @@ from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
+from harness.frameworks.watch.raw_bytes import RawBytes
 from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.trainings import Trainings
 from harness.process.environment import cores
@@ -144,7 +145,7 @@ class WatchSession:
         self._columns = Columns(self)
         self._configs = Configs(self)
         self.open = False  # something was found that more steps may change
-        self.encoders, self.folds, self.choosers = Encoders(self), Folds(self), Choosers(self)
+        self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -172,8 +173,8 @@ class WatchSession:
         self._maps.attach()
         self._columns.attach()
         self._configs.attach()
-        self.encoders.attach()
-        self.choosers.attach()
+        for part in (self.encoders, self.choosers, self.raw_bytes):
+            part.attach()
         self.folds.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:

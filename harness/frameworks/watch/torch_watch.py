@@ -269,7 +269,7 @@ class TorchWatcher:
         self.seen.evaluation.relation = self.relations.facts()
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
-        self.seen.evaluation.chosen = self.session.choosers.facts()
+        self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
     @property
     def leads_on(self) -> bool:
