@@ -128,8 +128,8 @@ _MASK_NOT_NEEDED = re.compile(r"GPT|Llama|Mistral|Mixtral|Qwen|Phi|Gemma|OPT|Blo
 # What is left of the distance between rows where padding has drowned it.
 _COVERED = 3
 _FILLED = 0.3  # of the ids
-# An id is padding beyond doubt that ends so many rows, in so many lengths, of two batches; so many steps tell nothing yet.
-_ROWS, _LENGTHS, _TWO, _SHORT = 12, 3, 2, 20
+# An id is padding beyond doubt that ends so many rows, in so many lengths, of two batches; so few steps tell nothing; learning has begun.
+_ROWS, _LENGTHS, _TWO, _SHORT, _BEGUN = 12, 3, 2, 20, 0.97
 
 
 class AttentionMask(Check):
@@ -219,8 +219,8 @@ class AttentionMask(Check):
         asked = seen.asked
         if asked is None or _MASK_NOT_NEEDED.search(asked.kind) or seen.task == "language":
             return None
-        fit = seen.probes.overfit
-        able = fit is None or len(fit.losses) < _SHORT or reading.learned(fit) or reading.script_learns(seen)  # or no time to see
+        fit, (start, end) = seen.probes.overfit, reading.start_and_end(reading.observed_losses(seen) or [0.0])
+        able = fit is None or len(fit.losses) < _SHORT or reading.learned(fit) or end < _BEGUN * start  # or no time to see
         return self._asked(asked) if able else None
 
     @staticmethod
