@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import CycleFacts
@@ -56,7 +55,7 @@ class Schedules:
                 session.safely("a schedule", lambda: session.site("schedule_made", site(place)))
             original(schedule, *args, **kwargs)
             if session.active:
-                self._last = weakref.ref(schedule)  # of several the outermost is made last
+                self._last = schedule  # of several the outermost is made last; a function that has returned holds it no more
 
         return __init__
 
@@ -68,7 +67,7 @@ class Schedules:
             if session.active and self._watch.steps.steps and "schedule" not in self._watch.seen.sites:
                 session.safely("a schedule", session.site, "schedule")
                 session.safely("a schedule", self._planned, schedule)
-            if session.active and self._watch.steps.steps and self._last is not None and schedule is self._last():
+            if session.active and self._watch.steps.steps and schedule is self._last:
                 self._stepped += 1
                 if self._stepped == _TOLD:
                     session.safely("a schedule's length", self._whole_batches, schedule)
@@ -89,7 +88,7 @@ class Schedules:
 
     def finish(self) -> None:
         """Where all steps were taken at a small part of the rate that was asked for: how long the schedule takes to raise it."""
-        schedule: Any = self._last() if self._last is not None else None
+        schedule: Any = self._last
         facts = self._watch.seen.optimizer
         rates = [step.learning_rate for step in self._watch.seen.steps]
         main = self._watch.steps.main
