@@ -326,12 +326,13 @@ class LabelName(Check):
 
     @staticmethod
     def _unlabelled(seen: Observation) -> Finding | None:
-        if seen.model is not None and seen.model.unlabelled is not None:
+        if seen.model is not None and seen.model.unlabelled is not None and not any(call.target for call in seen.loss_calls):
             named = raised.listing(seen.model.unlabelled)
             return Finding(
                 message=f"{seen.model.kind} trains by its own loss, which it makes of `labels`, and none reach it: the targets are called "
                         f"{named}.",
-                remedy="Call the key `labels`, among the inputs or the targets; or give `compile` a loss of its own.",
+                remedy="Call the key `labels`, " + ("among the inputs or the targets; or give `compile` a loss of its own."
+                                                     if seen.framework in reading.KERAS else "as the argument of forward() is called."),
                 site=next((place for name in seen.model.unlabelled if (place := reading.place(seen, f"keyed.{name}"))), None)
                 or reading.place(seen, "fit", "compile"),
                 evidence=reading.own_losses(seen))

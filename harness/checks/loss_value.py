@@ -21,6 +21,8 @@ _FEWEST, _LEARNT = 5, 0.9
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
 _COLLAPSING, _HEAVY, _SETTLED, _FREE = 12.0, 2.0, 20, 0.8
 _WATCHED, _LATE = 20, 10
+# Times what answering 0 costs: at the start, and still at the end of what was watched; how large an input may be.
+_BEYOND, _STILL_BEYOND, _ORDINARY = 1000.0, 3.0, 20.0
 _WIDE = 2.5  # times as large as what comes in, from weights that were drawn for it
 # By how much a loss is more than its cross entropy before it counts as more than that.
 _WHOLE = 1.1
@@ -40,7 +42,7 @@ class InitialLoss(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the probe's initial loss against ln k, only for a plain mean cross entropy over a freshly drawn head."""
-        by_hand = self._by_hand(seen)
+        by_hand = self._by_hand(seen) or self._far_out(seen)
         if by_hand is not None:
             return by_hand
         loss = seen.probes.initial_loss
@@ -85,6 +87,27 @@ class InitialLoss(Check):
             site=reading.place(seen, "weights_drawn", "output", "model", "loss"),
             evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows.", *reading.own_losses(seen)])
 
+    @staticmethod
+    def _far_out(seen: Observation) -> Finding | None:
+        """Squared errors of a new model that are far beyond those of answering 0, from inputs of an ordinary scale."""
+        targets = [call.target for call in seen.loss_calls if call.name == "mse" and call.target is not None]
+        squares = [(facts.std or 0.0) ** 2 + (facts.mean or 0.0) ** 2 for facts in targets]
+        loss, losses = seen.probes.initial_loss, reading.finite(reading.observed_losses(seen))
+        fresh = seen.model is not None and not seen.model.pretrained and len(seen.loss_terms) <= 1 and not reading.several_models(seen)
+        if not fresh or loss is None or not squares or len(losses) < _WATCHED or not min(squares) > 0:
+            return None
+        nothing = statistics.fmean(squares)
+        large = any(max(facts.maximum or 0.0, -(facts.minimum or 0.0)) > _ORDINARY for batch in seen.batches
+                    for facts in batch.columns.values() if "float" in facts.dtype)
+        if large or loss < _BEYOND * nothing or statistics.fmean(losses[-_LATE:]) < _STILL_BEYOND * nothing:
+            return None
+        return Finding(
+            message=f"Before any step the squared error is {loss:.3g}; answering 0 everywhere costs {nothing:.3g}. The weights are drawn "
+                    "so wide that each layer makes what it is given larger.",
+            remedy="Draw them for what comes in, with a deviation of about 1 / sqrt(inputs): `nn.init.xavier_normal_`, "
+                   "`nn.init.kaiming_normal_`, or what the layers do by themselves; a deviation of 0.02 is one for hundreds of inputs.",
+            site=reading.place(seen, "weights_drawn", "model"),
+            evidence=[f"Measured over {seen.probes.initial_rows} rows.", *reading.own_losses(seen)])
 
     @staticmethod
     def _by_hand(seen: Observation) -> Finding | None:

@@ -53,3 +53,38 @@ def test_weights_behind_the_labels(tmp_path: Path) -> None:
     seen = watch(tmp_path, text.replace("LOSS", "(F.cross_entropy(out, y, reduction='none') * w).mean()"))
     assert all(set(batch.labels or ()) == {0, 1} for batch in seen.batches)
     assert "D104" not in found(seen)
+
+
+SWALLOWED = """
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.data import DataLoader
+torch.manual_seed(0)
+x = torch.randn(320, 6)
+rows = [{"x": row, "KEY": (row[0] > 0).long()} for row in x]
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(6, 2)
+    def forward(self, x, labels=None, **rest):
+        READ
+        loss = 1e-3 * self.out.weight.pow(2).mean()
+        return {"loss": loss if labels is None else loss + F.cross_entropy(self.out(x), labels), "logits": self.out(x)}
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(2):
+    for batch in DataLoader(rows, batch_size=16):
+        out = model(**batch)
+        loss = LOSS
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("key", "read", "loss", "wrong"), [
+    ("label", "pass", 'out["loss"]', True), ("labels", "pass", 'out["loss"]', False),
+    ("label", 'labels = rest.get("label", labels)', 'out["loss"]', False),
+    ("label", "pass", 'F.cross_entropy(out["logits"], batch["label"])', False)])
+def test_labels_that_a_model_swallows(tmp_path: Path, key: str, read: str, loss: str, *, wrong: bool) -> None:
+    seen = watch(tmp_path, SWALLOWED.replace("KEY", key).replace("READ", read).replace("LOSS", loss))
+    assert ("D102" in found(seen)) is wrong, (found(seen), seen.loss_calls[:1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import LoaderFacts
+from harness.checks.raised import LABELS
 from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datasets, trees, written
 from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, site
@@ -257,6 +259,7 @@ class Data:
         call.batch, call.labels = self._asked_of(call)
         if self.current is not None and call.grad and not self._watch.evaluating and self._watch.steps.steps < _FIRST:
             self.current.parts.called(self.batch, [call.args, call.kwargs])
+            self._watch.session.safely("labels by another name", self._swallowed, call)
         seen = self._watch.seen
         if self.current is not None and call.grad and seen.batches and self._described is self.batch and not self._watch.evaluating:
             # What the model is given counts: a mask may get lost between the batch and the call.
@@ -268,6 +271,19 @@ class Data:
             given, self._given = columns.get(seen.batches[-1].inputs_key or ""), call
             if not any(isinstance(part, self._watch.torch.nn.RNNBase) for part in call.module.modules()):  # rows, and no steps of a series
                 seen.batches[-1].moved = self._overlaps.moved(given, given)
+
+    def _swallowed(self, call: RootCall) -> None:
+        """Labels that a `forward` of the script's own takes as `**` anything else and never reads, while its `labels` stay None."""
+        facts, code = self._watch.seen.model, getattr(type(call.module).forward, "__code__", None)
+        if facts is None or facts.unlabelled is not None or code is None or not self._watch.session.sites.is_own(code.co_filename):
+            return
+        taken = inspect.signature(type(call.module).forward).parameters
+        rest = [name for name in call.kwargs if name not in taken and name in LABELS]
+        bare = [name for name, one in taken.items() if name in LABELS and one.default is None and name not in call.kwargs]
+        if rest and bare and not written.asked(code, rest, self._watch.session.sites):
+            facts.unlabelled = rest
+            for name in rest:
+                self._watch.session.noted(f"keyed.{name}", written.keyed(name, self._watch.session.sites.script))
 
     def _asked_of(self, call: RootCall) -> tuple[Any, list[Any] | None]:
         """The batch whose tensors a model is given, and its labels: a loader may be some batches ahead. The last one where none is."""
