@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from tests.frameworks.test_watch_keras import HEAD, KERAS, watch
 from tests.frameworks.watching import found
 
@@ -68,3 +69,38 @@ def test_a_model_that_makes_its_own_loss_of_labels(given: str, names: list[str] 
     assert seen.model is not None
     assert seen.model.unlabelled == names
     assert ("D102" in found(seen)) is (names is not None), found(seen)
+
+
+FITTED = """
+import numpy as np
+import NAME as keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(320, 6)).astype("float32")
+y = (x[:, 0] > 0).astype("int32")
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), LAYER, keras.layers.Dense(2)])
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+if UNFITTED:
+    model(x[:4], training=True)
+model.fit(x, y, batch_size=32, epochs=3, validation_split=0.2, verbose=0)
+answers = ASKED
+"""
+NORM, DROP = "keras.layers.BatchNormalization()", "keras.layers.Dropout(0.3)"
+
+
+@pytest.mark.parametrize("name", ["tf_keras", "keras"])
+@pytest.mark.parametrize(("layer", "asked", "wrong"), [
+    (NORM, "[model(x[n:n + 8], training=True) for n in range(0, 320, 8)]", True), (DROP, "model(x, training=True)", True),
+    (NORM, "model(x, training=False)", False), (NORM, "model.predict(x, verbose=0)", False),
+    (DROP, "[model(x, training=True) for _ in range(20)]", False)])
+def test_a_model_that_fit_has_trained(tmp_path: Path, name: str, layer: str, asked: str, *, wrong: bool) -> None:
+    """The last: samples of its answers. To be called in training mode before `fit` only makes its weights."""
+    pytest.importorskip(name)
+    text = FITTED.replace("NAME", name).replace("LAYER", layer).replace("ASKED", asked).replace("UNFITTED", str(not wrong))
+    seen = watch(tmp_path, text)
+    assert (found(seen) == ["E502"]) is wrong, (found(seen), seen.evaluation.in_training_mode, seen.evaluation.forwards)
+    if wrong:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert finding is not None
+        assert finding.site is not None
+        assert finding.site.source == f"answers = {asked}"

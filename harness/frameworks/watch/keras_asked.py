@@ -1,4 +1,4 @@
-"""Padded token ids that a Keras model is asked about without their mask, after it has been trained with masks, or on hardly any padding."""
+"""How a Keras model is asked after `fit` has trained it: about padded token ids without their mask, or in training mode."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import fills, written
 from harness.frameworks.watch.keras_tape import recorded
 from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.samples import Samples
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Asked:
         self._bare = fills.Bare()
         self._trained: Any = None
         self._batches = 0
+        self._calls = self._training = 0
+        self._samples = Samples()
 
     def attach(self, keras: Any) -> None:
         """Hook the models of one Keras."""
@@ -49,8 +52,11 @@ class Asked:
     def _wrap(self, original: Any) -> Any:
         @functools.wraps(original)
         def asking(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if model is self._trained and self._looking:
-                self._watch.session.safely("a mask", self._asks, model, args, kwargs)
+            if (model is self._trained or getattr(model, "history", None) is not None) and self._looking:
+                if model is self._trained:
+                    self._watch.session.safely("a mask", self._asks, model, args, kwargs)
+                if original.__name__ == "__call__":
+                    self._watch.session.safely("a mode", self._told, args, kwargs)
             return original(model, *args, **kwargs)
 
         return asking
@@ -60,6 +66,24 @@ class Asked:
         import tensorflow as tf
 
         return self._watch.session.active and not self._watch.fitting and tf.executing_eagerly() and not recorded()
+
+    def _told(self, args: Any, kwargs: Any) -> None:
+        """A model that `fit` has trained is called by the script itself."""
+        import tensorflow as tf
+
+        watch = self._watch
+        place = watch.session.sites.here()
+        if watch.seen.model is None or not watch.seen.model.stochastic or place is None:
+            return
+        self._calls += 1
+        training = kwargs.get("training", args[1] if len(args) > 1 else None)
+        if training is not True:
+            return
+        self._training += 1
+        facts = watch.seen.evaluation
+        facts.forwards, facts.in_training_mode = self._calls, self._training  # beside which the steps of `evaluate` count for nothing
+        facts.sampled += self._samples.asked(tf.nest.flatten(args[:1]))
+        watch.session.site("train_mode", place)
 
     def _asks(self, model: Any, args: Any, kwargs: Any) -> None:
         first = args[0] if args else kwargs.get("x", kwargs.get("inputs", kwargs.get(_IDS)))
