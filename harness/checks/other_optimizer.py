@@ -40,7 +40,8 @@ class OtherOptimizer(Check):
             raise NotJudged("a simple baseline reads nothing off these inputs: rows may have been learnt by heart")
         if not (seen.stopped == "finished" and seen.truncated_at is None) and not schedules.hopeless(seen, own):
             raise NotJudged("what comes of the script's further steps is not known")
-        rates = ", ".join(f"{curve.learning_rate:.2g}" for curve in seen.probes.train_scaled)
+        tried = seen.probes.train_scaled or seen.probes.overfit_scaled
+        rates = ", ".join(f"{curve.learning_rate:.2g}" for curve in tried)
         return Finding(
             message=f"{found.name} gets nowhere with this model: the loss of the rows stays at {found.own.final_loss:.3g} in "
                     f"{len(found.own.losses)} steps at a rate of {found.amount:g}. With Adam it falls to {found.without.final_loss:.3g} in "

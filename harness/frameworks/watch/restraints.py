@@ -86,4 +86,5 @@ class Held:
 
 def no_other_rate(facts: ProbeFacts) -> bool:
     """Whether the steps were tried at other rates, and learnt at none, nor without anything else that holds the model back."""
-    return bool(facts.train_scaled) and not facts.restraints and not any(map(reading.learned, facts.train_scaled))
+    tried = facts.train_scaled or facts.overfit_scaled  # those on one batch, where the steps moved the weights about as far as they should
+    return bool(tried) and not facts.restraints and not any(map(reading.learned, tried))
