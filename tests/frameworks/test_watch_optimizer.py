@@ -48,7 +48,7 @@ def test_fit_of_keras(tmp_path: Path) -> None:
     pytest.importorskip("keras")
     text = (KERAS + FIT).replace("NAME", "keras").replace("DROPPED", "0.1").replace("BEFORE", "").replace("KERNEL", "").replace(
         "optimizer = keras.optimizers.OPTIMIZER\n", UPHILL_KERAS).replace("epochs=5", "epochs=4")
-    seen = watch(tmp_path, text, steps=100, probe_seconds=9, seconds=120)
+    seen = watch(tmp_path, text, steps=120, probe_seconds=9, seconds=120)
     assert found(seen) == ["S407"], (found(seen), seen.probes.restraints, seen.probes.skipped)
 
 
