@@ -355,19 +355,20 @@ model.fit(x, y, batch_size=8, epochs=3, verbose=0)
 
 
 @pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize("built", ["keras.Input((10,)), ", ""], ids=["built", "built by its first batch"])
 @pytest.mark.parametrize(("again", "found"), [("", True), ("model.compile(keras.optimizers.Adam(1e-3), LOSS)", False)])
-def test_weights_that_are_thawed_without_compiling(tmp_path: Path, name: str, again: str, found: bool) -> None:
+def test_weights_that_are_thawed_without_compiling(tmp_path: Path, name: str, again: str, built: str, found: bool) -> None:
     text = """
-base = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu")])
+base = keras.Sequential([BUILTkeras.layers.Dense(32, activation="relu")])
 base.trainable = False
-model = keras.Sequential([keras.Input((10,)), base, keras.layers.Dense(2)])
+model = keras.Sequential([BUILTbase, keras.layers.Dense(2)])
 LOSS = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model.compile(keras.optimizers.Adam(0.01), LOSS)
 model.fit(x, y, validation_data=(x, y), batch_size=16, epochs=1, verbose=0)
 base.trainable = True
 AGAIN
 model.fit(x, y, validation_data=(x, y), batch_size=32, epochs=1, verbose=0)
-""".replace("AGAIN", again)
+""".replace("AGAIN", again).replace("BUILT", built)
     seen = watch(tmp_path, (HEAD + text).replace("NAME", name))
     result = next(result for result in walk(seen) if result.code == "G303")
     assert (result.state == "found") is found

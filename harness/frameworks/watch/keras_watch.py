@@ -126,6 +126,7 @@ class KerasWatcher:
             finally:
                 self.fitting -= 1
                 session.safely("callbacks", self._followed, signature, model, args, kwargs)
+                session.safely("fit", self._built_for, model)
             if session.open:
                 session.settle(last=True)  # no further steps of this training will come
             return made
@@ -164,14 +165,19 @@ class KerasWatcher:
 
     def _thawed_later(self, model: Any) -> None:
         """The step that `compile` led to keeps the weights that it was built for: others that are let learn since then do not."""
-        compiled = self.compiles.of(model)
-        _, stepped = self._fitted.get(id(compiled), (None, set()))
-        if not stepped and model.built:
-            self._fitted[id(compiled)] = compiled, {id(weight) for weight in model.trainable_variables}
+        stepped = self._built_for(model)
         left = [weight for weight in model.trainable_variables if id(weight) not in stepped] if stepped else []
         if left:
             self.seen.thawed = LaterFacts(step=1, held=len(stepped), foreign=0, lacking=len(left), left=[name_of(one) for one in left[:6]],
                                           site=self.session.sites.here())
+
+    def _built_for(self, model: Any) -> set[int]:
+        """The weights that could be trained when a model was first fitted as it is compiled now: of one that no batch has built yet, those
+        at the end of that."""
+        compiled = self.compiles.of(model)
+        if id(compiled) not in self._fitted and model.built:
+            self._fitted[id(compiled)] = compiled, {id(weight) for weight in model.trainable_variables}
+        return self._fitted.get(id(compiled), (None, set()))[1]
 
     def _another(self, model: Any, steps: int) -> None:
         """A `fit` (no `steps`), or one step by itself: it may be another training."""
