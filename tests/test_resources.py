@@ -45,3 +45,20 @@ def test_a_starved_script_leaves_room_to_report() -> None:
 def test_a_hard_limit_stays() -> None:
     seen = starved("granted")
     assert seen.after == [seen.granted, seen.granted]
+
+
+_UNDER = """
+import subprocess, sys
+held = b"x" * (400 * 2**20)
+print(subprocess.run([sys.executable, "-c", sys.argv[1]], capture_output=True, text=True, check=True).stdout)
+"""
+
+
+def test_a_peak_is_that_of_the_process_alone() -> None:
+    """Under a parent of 400 MiB: nothing of it, but what was held and let go."""
+    asked = "\n".join(("from harness.frameworks.resources import resident_peak_bytes", "before = resident_peak_bytes()",
+                       "held = b'x' * (100 * 2**20)", "del held", "print(before, resident_peak_bytes())"))
+    done = subprocess.run([sys.executable, "-c", _UNDER, asked], capture_output=True, text=True, timeout=60, check=True)
+    before, after = (int(number) for number in done.stdout.split())
+    assert before < 200 * 2**20
+    assert 90 * 2**20 < after - before < 120 * 2**20

@@ -47,6 +47,15 @@ def _status_bytes(field: str) -> int:
     return 0
 
 
+def resident_peak_bytes() -> int:
+    """The most memory that this process has held since its program was started.
+
+    `ru_maxrss` survives `exec`: under a parent that is larger it tells the parent's peak, so it answers only where the system has
+    nothing better.
+    """
+    return _status_bytes("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def restore_address_space(before: tuple[int, int]) -> None:
     """Set the soft `RLIMIT_AS` (bytes) back to what `before` says, as far as the hard limit of now allows.
 
@@ -83,7 +92,7 @@ class MemoryObserver:
 
     def finish(self) -> None:
         """The script is over: the peaks, and room again for those who report."""
-        fields: dict[str, int] = {"resident_peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+        fields: dict[str, int] = {"resident_peak_bytes": resident_peak_bytes()}
         if self._base:
             peak = _status_bytes("VmPeak")
             reached = peak if peak > self._peak_before else address_space_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.resources import address_space_bytes, restore_address_space
+from harness.frameworks.resources import address_space_bytes, resident_peak_bytes, restore_address_space
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -34,6 +34,6 @@ class Limits:
 
     def finish(self) -> None:
         """The script is over: its resident peak, and room again for what is looked into afterwards."""
-        self._session.observation.memory.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        self._session.observation.memory.peak = resident_peak_bytes()
         if self._session.observation.memory.budget is not None:
             restore_address_space(self._before)
