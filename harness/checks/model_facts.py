@@ -157,7 +157,8 @@ class OptimizerFacts(Facts):
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
     over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the
     script tries. `clips_nothing`: gradients are clipped at every step, where there are none; `clip_share`: the part that clipping leaves of
-    a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision.
+    a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how many steps of Keras' `fit`
+    went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has no call of it.
     """
 
     kind: str = ""
@@ -183,6 +184,8 @@ class OptimizerFacts(Facts):
     clips_nothing: bool = False
     clip_share: float | None = None
     clips_scaled: bool = False
+    unstepped: int = 0
+    uncalled: bool = False
     ignored: dict[str, float] = {}
     compounded: CompoundFacts | None = None
     cycle: CycleFacts | None = None

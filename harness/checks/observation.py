@@ -31,6 +31,7 @@ from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
     BakedFacts,
     BufferFacts,
+    CountedFacts,
     EndFacts,
     ExceptionFacts,
     FurtherFacts,
@@ -69,7 +70,7 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads.
     `wide`: weights of no model, before the first step.
-    `baked`: a number that a graph goes on with, though the script has changed it.
+    `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
@@ -139,6 +140,7 @@ class Observation(Facts):
     idle: LaterFacts | None = None
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
+    counted: CountedFacts | None = None
     unasked: UnaskedFacts | None = None
     unread: UnreadFacts | None = None
     wide: WideFacts | None = None

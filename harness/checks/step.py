@@ -228,38 +228,6 @@ class GradientsNotZeroed(Check):
                        site=reading.place(seen, "zero_grad", "step", "backward"), evidence=["Gradient norm at the step: 0"])
 
 
-class NoStep(Check):
-    """`optimizer.step()` is never called, although gradients are computed.
-
-    Source: PyTorch docs, Optimizing model parameters.
-    """
-
-    code: ClassVar[str] = "S404"
-    stage: ClassVar[Stage] = "step"
-    requires: ClassVar[tuple[str, ...]] = ("G302", "G303", "G308")
-
-    def check(self, seen: Observation) -> Finding | None:
-        """Judges many backward passes, an optimizer that never steps, and weights that do not move otherwise."""
-        if seen.steps or not seen.backward_without_step or "step" in seen.sites:
-            return None  # the last: a step was begun, and L-BFGS goes backward many times in one
-        if seen.exception is not None:
-            raise NotJudged("the script ended before it could step")
-        moved = [p.moved for p in seen.model.parameters if p.moved is not None] if seen.model else []
-        if any(moved):
-            return None  # moved by hand, as in a first tutorial
-        if seen.optimizer is None and not moved:
-            raise NotJudged("no optimizer was seen: gradients may be what the script is after")
-        if seen.backward_without_step < 2 or (seen.stopped != "finished" and seen.backward_without_step < 100):
-            raise NotJudged("too few backward passes to tell a missing step from gradient accumulation")
-        return Finding(message=f"{seen.backward_without_step} backward passes and not one optimizer step: the weights stay as they were "
-                               "drawn.",
-                       remedy="Call `optimizer.apply_gradients(zip(gradients, model.trainable_variables))` after `tape.gradient`; where "
-                              "gradients are added up first, it has to come within each epoch." if seen.framework in reading.KERAS else
-                              "Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
-                       site=reading.place(seen, "uncalled.step", "step_written", "backward", "optimizer", "loss"),
-                       evidence=[*reading.uncalled(seen, "step"), *reading.own_losses(seen)])
-
-
 class OtherWeights(Check):
     """The optimizer holds other weights than the model that is trained.
 

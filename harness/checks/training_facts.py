@@ -54,6 +54,16 @@ class BakedFacts(Facts):
     site: Site | None = None
 
 
+class CountedFacts(Facts):
+    """A number of Python, an attribute of the model, that its step adds to and reads: counted while the step was traced, and since then
+    `value` in all `steps` steps. `site`: the line that adds to it."""
+
+    name: str
+    value: float
+    steps: int
+    site: Site | None = None
+
+
 class RestedFacts(Facts):
     """A model of class `kind` that ran without gradients before each of `steps` steps, and `weights` of whose weights are in the optimizer
     and had a gradient at none of these. `site`: the line of the training from which it is `called`; `built`: where it is made."""

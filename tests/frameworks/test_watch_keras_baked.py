@@ -50,3 +50,60 @@ def test_a_weight_of_the_loss(tmp_path: Path, name: str, start: str, change: str
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
         assert "self.weight *" in site.source
+
+
+COUNTED = HEAD + """
+class Adding(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2)])
+        self.seen = SEEN
+        self.sums = [tf.Variable(tf.zeros(weight.shape), trainable=False) for weight in self.inner.trainable_variables]
+        self.loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    def call(self, x, training=None):
+        return self.inner(x, training=training)
+    def train_step(self, data):
+        xb, yb = data
+        with tf.GradientTape() as tape:
+            loss = self.loss_of(yb, self(xb, training=True))
+        for total, gradient in zip(self.sums, tape.gradient(loss, self.inner.trainable_variables)):
+            total.assign_add(gradient / 4)
+        COUNT
+        tf.cond(tf.equal(self.seen % 4, WHEN), self.move, lambda: None)
+        return {"loss": loss}
+    def move(self):
+        self.optimizer.apply_gradients([(total.value(), weight) for total, weight in zip(self.sums, self.inner.trainable_variables)])
+        for total in self.sums:
+            total.assign(tf.zeros_like(total))
+model = Adding()
+model.compile(optimizer=keras.optimizers.SGD(0.1))
+model.fit(x, y, batch_size=16, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("seen", "count", "when", "fault"), [
+    ("0", "self.seen += 1", "7", True), ("tf.Variable(0, trainable=False)", "self.seen.assign_add(1)", "0", False)])
+def test_a_counter_that_only_the_tracing_moves(tmp_path: Path, name: str, seen: str, count: str, when: str, *, fault: bool) -> None:
+    """(`% 4 == 7` is never so: a graph that was traced with the right number would step at every batch.)"""
+    text = COUNTED.replace("SEEN", seen).replace("COUNT", count).replace("WHEN", when).replace("NAME", name)
+    record = watch(tmp_path, text, steps=20)
+    assert found(record) == (["S404"] if fault else []), (record.counted, record.optimizer)
+    if fault:
+        finding = next(result.finding for result in walk(record) if result.finding)
+        assert finding.site is not None
+        assert "self.seen += 1" in finding.site.source
+        assert "none of 20 training steps" in finding.message
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("flags", "steps", "fault"), [("", 20, True), ("run_eagerly=True", 20, False), ("run_eagerly=True", 120, True)])
+def test_a_step_that_forgets_the_optimizer(tmp_path: Path, name: str, flags: str, steps: int, *, fault: bool) -> None:
+    """A graph has all of its calls; a step of Python may make one later on."""
+    text = COUNTED.replace("SEEN", "0").replace("COUNT", "pass").replace("tf.cond(", "(").replace("SGD(0.1)", f"SGD(0.1), {flags}")
+    record = watch(tmp_path, text.replace("WHEN", "0").replace("epochs=2", "epochs=20").replace("NAME", name), steps=steps)
+    assert found(record) == (["S404"] if fault else []), record.optimizer
+    if fault:
+        finding = next(result.finding for result in walk(record) if result.finding)
+        assert finding.site is not None
+        assert "gradient" in finding.site.source

@@ -1,11 +1,13 @@
-"""Numbers of Python that a model's own step reads while it is traced, and that the script changes later: the graph never hears of it."""
+"""Numbers of Python in a model's own step, which runs while it is traced and never again: those that the script changes later, of which the
+graph never hears, and those that the step itself counts with."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.training_facts import BakedFacts
+from harness.checks.training_facts import BakedFacts, CountedFacts
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, site
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
 _TRACED = ("train_step", "call", "compute_loss")
+_STEPS = 8
 
 
 class Baked:
@@ -22,43 +25,89 @@ class Baked:
         self._session = session
         self._read: dict[str, Place] = {}
         self._then: dict[str, Any] = {}
+        self._places: dict[str, Place] = {}
+        self._counted: dict[str, tuple[Any, int]] = {}  # the value after tracing, and the steps since
 
     def traced(self, model: Any) -> None:
         """A graph has been made of the step of a model: its numbers are those of now."""
-        self._read = _reads(type(model), self._session) if not getattr(model, "run_eagerly", False) else {}
-        self._then = {name: vars(model)[name] for name in self._read if type(vars(model).get(name)) in (int, float, bool)}
+        body = {} if getattr(model, "run_eagerly", False) else _body(type(model), self._session)
+        reads, counts = _reads(body), _counts(body)
+        self._read = {name: place for name, place in reads.items() if name not in _written(body) and not name.startswith("_")}
+        self._then = {name: vars(model)[name] for name in self._read if _is_number(vars(model).get(name))}
+        self._places = {name: place for name, place in counts.items() if name in reads}
+        self._counted = {name: (vars(model)[name], 0) for name in self._places if _is_number(vars(model).get(name))}
 
     def stepped(self, model: Any) -> None:
         """A step by that graph."""
+        for name, (value, steps) in self._counted.items():
+            now = vars(model).get(name)  # counted further where the step was traced again
+            self._counted[name] = (now, steps + 1 if now == value else 0)
         if self._session.observation.baked is not None:
             return
         for name, before in self._then.items():
             now = vars(model).get(name)
-            if type(now) in (int, float, bool) and now != before:
+            if _is_number(now) and now != before:
                 self._session.observation.baked = BakedFacts(name=name, kept=float(before), now=float(now), site=site(self._read[name]))
                 return
 
+    def finish(self) -> None:
+        """The first number that was to be counted with each step, and was not."""
+        for name, (value, steps) in self._counted.items():
+            if steps >= _STEPS and _is_number(value):
+                self._session.observation.counted = CountedFacts(name=name, value=float(value), steps=steps, site=site(self._places[name]))
+                return
 
-def _reads(owner: type, session: WatchSession) -> dict[str, Place]:
-    """The attributes of itself that a class of the script's own reads in what is traced of it and never sets there, with the line."""
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float, bool)
+
+
+def _body(owner: type, session: WatchSession) -> dict[ast.FunctionDef, str]:
+    """The functions of a class of the script's own that run while its step is traced, with the file that they stand in."""
     code = getattr(vars(owner).get("train_step"), "__code__", None)
     tree = parsed.tree(code.co_filename) if code is not None and session.sites.is_own(code.co_filename) else None
     made = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == owner.__name__), None) if tree else None
     if made is None or code is None:
         return {}
     functions = {node.name: node for node in made.body if isinstance(node, ast.FunctionDef)}
-    found: dict[str, Place] = {}
-    written: set[str] = set()
-    waiting, done = [name for name in _TRACED if name in functions], set()
+    waiting, found = [name for name in _TRACED if name in functions], {}
     while waiting:
-        name = waiting.pop()
-        done.add(name)
-        for node in ast.walk(functions[name]):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-                if isinstance(node.ctx, ast.Store):
-                    written.add(node.attr)
-                elif node.attr in functions and node.attr not in done:
-                    waiting.append(node.attr)
-                else:
-                    found.setdefault(node.attr, (code.co_filename, node.lineno, name))
-    return {name: place for name, place in found.items() if name not in written and not name.startswith("_")}
+        function = functions[waiting.pop()]
+        found[function] = code.co_filename
+        called = {node.attr for node, _ in _attributes({function: code.co_filename})} & functions.keys()
+        waiting += [name for name in called if functions[name] not in found]
+    return found
+
+
+def _of_itself(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _attributes(body: dict[ast.FunctionDef, str]) -> Iterator[tuple[ast.Attribute, Place]]:
+    for function, file in body.items():
+        for node in ast.walk(function):
+            if _of_itself(node) and isinstance(node, ast.Attribute):
+                yield node, (file, node.lineno, function.name)
+
+
+def _written(body: dict[ast.FunctionDef, str]) -> set[str]:
+    return {node.attr for node, _ in _attributes(body) if isinstance(node.ctx, ast.Store)}
+
+
+def _reads(body: dict[ast.FunctionDef, str]) -> dict[str, Place]:
+    """The attributes of itself that are read, with the first line."""
+    found: dict[str, Place] = {}
+    for node, place in _attributes(body):
+        if isinstance(node.ctx, ast.Load):
+            found.setdefault(node.attr, place)
+    return found
+
+
+def _counts(body: dict[ast.FunctionDef, str]) -> dict[str, Place]:
+    """The attributes of itself that something is added to (`self.seen += 1`), with the line."""
+    found: dict[str, Place] = {}
+    for function, file in body.items():
+        for node in ast.walk(function):
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute) and _of_itself(node.target):
+                found.setdefault(node.target.attr, (file, node.lineno, function.name))
+    return found

@@ -32,6 +32,7 @@ class Buffers:
         self._weights: set[int] = set()
         self._inside = 0
         self._taken = 0
+        self._applied = False
 
     def attach(self) -> None:
         """Hook TensorFlow."""
@@ -53,6 +54,7 @@ class Buffers:
 
     def _wrap_apply(self, original: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            self._applied = True
             if self._buffers and self._looking:
                 self._watch.session.safely("gradients that are added up", self._watch.session.site, "applied")
             self._inside += 1
@@ -134,9 +136,13 @@ class Buffers:
                     return True
         return False
 
-    def fitted(self, optimizer: Any) -> None:
+    def fitted(self, model: Any) -> None:
         """A step of `fit` is over, in which the optimizer may have taken one or none."""
-        taken = int(numpy_of(getattr(optimizer, "iterations", 0)))
+        optimizer = getattr(model, "optimizer", None)
+        taken, facts = int(numpy_of(getattr(optimizer, "iterations", 0))), self._watch.seen.optimizer
+        if not taken and hasattr(optimizer, "iterations") and facts is not None:
+            facts.unstepped += 1
+            facts.uncalled = not self._applied and not getattr(model, "run_eagerly", True)
         if taken > self._taken:
             self.stepped()
         self._taken = taken

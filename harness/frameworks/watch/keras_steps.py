@@ -356,6 +356,7 @@ class Steps:
         optimizer = self._watch.seen.optimizer
         if optimizer is not None and len(set(self._rates)) > 1:
             optimizer.scheduled = True
+        self._watch.session.safely("numbers of a graph", self._baked.finish)
         self._watch.models.ended(self.start)
 
 

@@ -246,7 +246,7 @@ class KerasWatcher:
 
     def stepped(self, model: Any) -> None:
         """A training step is over. May raise `Enough`; asks the running `fit` to stop when enough has been seen."""
-        self.session.safely("gradients that are added up", self.buffers.fitted, getattr(model, "optimizer", None))
+        self.session.safely("gradients that are added up", self.buffers.fitted, model)
         self.probed()
         if self.session.watched_seconds > 1.5 * self.session.budget.seconds:
             self.session.enough("time")
