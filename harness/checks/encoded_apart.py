@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
+from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.evaluation_facts import IndicatorFacts
 from harness.checks.observation import Observation
+from harness.checks.training_facts import ExceptionFacts
 
-_ROWS = 20
+_ROWS, _NAMED = 20, 5
+# A width that does not fit: of layers of PyTorch and Keras, of estimators of scikit-learn.
+_WIDTHS = (
+    r"mat1 and mat2 shapes cannot be multiplied \(\d+x(?P<got>\d+) and (?P<wants>\d+)x\d+\)",
+    r"expected axis -1 of input shape to have value (?P<wants>\d+), but received input with shape \(.*?(?P<got>\d+)\)",
+    r"Invalid input shape for input .*Expected shape \(None, (?P<wants>\d+)\), but input has incompatible shape \(\w+, (?P<got>\d+)\)",
+    r"expected shape=\(None, (?P<wants>\d+)\), found shape=\(\w+, (?P<got>\d+)\)",
+    r"Matrix size-incompatible: In\[0\]: \[\d+,(?P<got>\d+)\], In\[1\]: \[(?P<wants>\d+),\d+\]",
+    r"size of tensor a \((?P<got>\d+)\) must match the size of tensor b \((?P<wants>\d+)\)",
+    r"operands could not be broadcast together with shapes \(\d+,(?P<got>\d+)\) \((?P<wants>\d+),\)",
+    r"X has (?P<got>\d+) features, but \w+ is expecting (?P<wants>\d+) features",
+)
 
 
 class EncodedApart(Check):
-    """A scaler or tokenizer is fitted anew for the evaluation.
+    """A scaler, tokenizer or table of categories is fitted anew for the evaluation.
 
     The same number then no longer means the same: a value at the mean of the test rows becomes 0, whatever 0 was in training, and a word
     gets the id that another word had.
+    Categories that one part of the rows lacks leave it with fewer columns.
     Source: scikit-learn docs, "Common pitfalls" (inconsistent preprocessing; `fit` on the training data alone); Keras docs, text
-    preprocessing.
+    preprocessing; pandas docs, `get_dummies`.
     """
 
     code: ClassVar[str] = "E512"
@@ -26,6 +43,9 @@ class EncodedApart(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what the encoder of each row had learnt when it encoded it, row by row, in training and evaluation. Where parts of
         the training have encoders of their own (one for each person, for each fold), none is expected to be the same."""
+        columns = _columns(seen)
+        if columns is not None:
+            return columns
         encoded = seen.evaluation.encoded
         if encoded is None:
             raise NotJudged("no rows were seen that one object encoded for the training and another one for the evaluation")
@@ -43,3 +63,28 @@ class EncodedApart(Check):
             evidence=[f"rows of the training by the first state: {encoded.trained}"
                       + (f", encoded at line {encoded.trained_site.line}" if encoded.trained_site is not None else ""),
                       f"rows of the evaluation by the second: {encoded.rows}"])
+
+
+def _columns(seen: Observation) -> Finding | None:
+    """What is wrong with a width, where the columns of two parts of the rows are different, and by as many as are too few or too many; or
+    a column that is asked for, and that one of them has."""
+    for error in reading.raised(seen):
+        widths = next((match for pattern in _WIDTHS if (match := re.search(pattern, error.message))), None)
+        for part, other in itertools.permutations(reversed(seen.evaluation.indicators), 2):
+            astray = widths is not None and len(part.columns) <= int(widths["got"]) and (
+                len(part.columns) - len(other.columns) == int(widths["got"]) - int(widths["wants"]) != 0)
+            lacks = set(other.columns) - set(part.columns)
+            if astray or (error.type == "KeyError" and any(f"'{name}'" in error.message for name in lacks)):
+                return _apart(part, other, error)
+    return None
+
+
+def _apart(part: IndicatorFacts, other: IndicatorFacts, error: ExceptionFacts) -> Finding:
+    lacks, more = ([name for name in one.columns if name not in another.columns] for one, another in ((other, part), (part, other)))
+    named = [f"{what}: {', '.join(names[:_NAMED])}" for what, names in (("missing", lacks), ("only there", more)) if names]
+    return Finding(
+        message=f"`get_dummies` is called for each part of the rows by itself, and makes a column for each category that it finds there: "
+                f"{len(other.columns)} of {other.rows} rows, and {len(part.columns)} of the {part.rows} that are asked about.",
+        remedy="Say which categories there are before the rows are parted, `frame[name] = frame[name].astype(\"category\")`, or encode the "
+               "whole table; for rows that come later, `pd.get_dummies(rows).reindex(columns=train_columns, fill_value=0)`.",
+        site=part.site or error.site, evidence=[*named, raised.quote(error)])

@@ -77,6 +77,14 @@ class EncodedFacts(Facts):
     trained_site: Site | None = None
 
 
+class IndicatorFacts(Facts):
+    """The columns that `pandas.get_dummies` made of `rows` rows: one for each category that it found there."""
+
+    columns: list[str]
+    rows: int
+    site: Site | None = None
+
+
 class ChosenFacts(Facts):
     """`chosen` of `columns` columns were chosen by the labels of `rows` rows, `judging` of which then judge a model that was trained on
     others of them. What a plain model says of rows that it was not fitted on, accuracy or R²: with the columns chosen `before`, and chosen
@@ -208,7 +216,7 @@ class EvaluationFacts(Facts):
     `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode. `unlabelled`: a Trainer's evaluation
     found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
-    `normalised`: where a layer of Keras has batch normalisation train in inference mode too."""
+    `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -231,6 +239,7 @@ class EvaluationFacts(Facts):
     scale: ScaleFacts | None = None
     shared: SharedFacts | None = None
     encoded: EncodedFacts | None = None
+    indicators: list[IndicatorFacts] = []
     chosen: ChosenFacts | None = None
     folds: FoldFacts | None = None
     site: Site | None = None

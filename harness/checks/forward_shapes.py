@@ -69,7 +69,7 @@ class ShapeInside(Check):
 
     code: ClassVar[str] = "F103"
     stage: ClassVar[Stage] = "forward"
-    requires: ClassVar[tuple[str, ...]] = ("D101", "D102", "B101", "B103", "F101", "F102", "L203", "L210")
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D102", "B101", "B103", "E512", "F101", "F102", "L203", "L210")
     messages: ClassVar[tuple[str, ...]] = (*_ONE_ROW, *_DTYPES, *_DEVICES, *_TORCH_SHAPES, *_KERAS_SHAPES)
 
     def check(self, seen: Observation) -> Finding | None:

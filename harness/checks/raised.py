@@ -134,3 +134,8 @@ def site_of(seen: Observation, error: ExceptionFacts, loader: LoaderFacts | None
         if handed is not None:
             return handed
     return error.site or reading.place(seen, "fit", "model")
+
+
+def of_objects(seen: Observation) -> bool:
+    """Whether an input is one table of Python's objects, and no column of rows that differ in length."""
+    return any(loader.objects is not None for loader in seen.loaders)

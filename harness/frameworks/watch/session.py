@@ -34,6 +34,7 @@ from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.encoders import Encoders
 from harness.frameworks.watch.folds import Folds
+from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.patches import Patches
@@ -173,7 +174,7 @@ class WatchSession:
         self._maps.attach()
         self._columns.attach()
         self._configs.attach()
-        for part in (self.encoders, self.choosers, self.raw_bytes):
+        for part in (self.encoders, self.choosers, self.raw_bytes, Indicators(self)):
             part.attach()
         self.folds.attach()
 
