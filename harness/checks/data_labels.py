@@ -22,6 +22,7 @@ CLASS_LOSSES = {"cross_entropy", "nll", "sparse_categorical", "bce", "bce_with_l
 _SURE_ROWS = 500
 # So many batches, and labels of tokens in them, are no chance.
 _BATCHES, _POSITIONS = 3, 150
+_EXACT = 1e-5  # one label in a thousand of another class changes the variance by more
 # The share of ones that is left of numbers between 0 and 1 when they are cut; how wide and how large such numbers are.
 _NEXT_TO_NONE, _SPREAD, _ABOUT_ONE = 0.002, 0.05, 1.5
 _BINARY, _DISTANCES = ("bce", "bce_with_logits"), ("mse", "l1")
@@ -73,9 +74,29 @@ def still_guessing(seen: Observation) -> float | None:
     return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None
 
 
+def _two_ends(facts: TensorFacts) -> bool:
+    """Whether an array holds its smallest and its largest value, and nothing between."""
+    low, high, mean, std = facts.minimum, facts.maximum, facts.mean, facts.std
+    if low is None or high is None or mean is None or std is None:
+        return False
+    return math.isclose(std * std, (high - mean) * (mean - low), rel_tol=_EXACT)
+
+
+def _at_the_top(facts: TensorFacts) -> float:
+    """How many values of such an array are its largest."""
+    low, high, mean = facts.minimum or 0.0, facts.maximum or 0.0, facts.mean or 0.0
+    return math.prod(facts.shape) * (mean - low) / (high - low)
+
+
 def _naming(seen: Observation, value: int | None) -> Site | None:
     """The latest line on which labels are made that names this value."""
     return next((made for made in sourcing.lines(seen, "labels") if str(value) in made.source), None)
+
+
+def _looked_up(seen: Observation, ignored: int | None) -> Site | None:
+    """Where labels are looked up, or made before some of them are left out."""
+    made = [site for site in sourcing.lines(seen, "labels") if str(ignored) not in site.source]
+    return next((site for site in made if ".get(" in site.source), None) or next(iter(made), None)
 
 
 class ConstantLabels(Check):
@@ -147,22 +168,26 @@ class ConstantLabels(Check):
 
     @staticmethod
     def _one_kept(seen: Observation, calls: list[LossCall]) -> Finding | None:
-        """A loss passes over all but one class. Class ids begin at 0: what is nothing but that, and what is left out, is one class."""
+        """A loss passes over all but one class. Of an array with nothing but its two ends the variance is the largest that there can be."""
         rows = max((facts.shape[0] for batch in seen.batches for facts in batch.columns.values() if facts.shape), default=0)
         wide = [(call.target, call.ignore_index) for call in calls if call.target is not None
                 and (len(call.target.shape) > 1 or call.target.shape[0] > rows > 0)]
-        left = {facts.minimum for facts, _ in wide}
-        if len(wide) < _BATCHES or left != {ignored for _, ignored in wide} or any(facts.maximum != 0 for facts, _ in wide):
+        left, kept = {facts.minimum for facts, _ in wide}, {facts.maximum for facts, _ in wide}
+        if len(wide) < _BATCHES or left != {ignored for _, ignored in wide} or len(left) != 1 or len(kept) != 1 or left == kept:
             return None
-        if len(left) != 1 or 0 in left or sum(math.prod(facts.shape) for facts, _ in wide) < _POSITIONS:
+        if not all(_two_ends(facts) for facts, _ in wide) or sum(map(_at_the_top, (facts for facts, _ in wide))) < _POSITIONS:
             return None
-        value = calls[0].ignore_index
-        return Finding(message=f"All labels that the loss does not leave out are 0: there is nothing to tell apart. {value} is in the "
-                               "place of the others.",
-                       remedy=f"{value} belongs to the padding: look at the mask that puts it there, `labels.masked_fill(ids == pad_id, "
-                              f"{value})`, and count what is left.",
-                       site=_naming(seen, value) or reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or calls[0].site,
-                       evidence=[f"targets of the first {len(wide)} loss calls: {value} and 0"])
+        value, label = calls[0].ignore_index, kept.pop()
+        mask = (f"{value} belongs to the padding: look at the mask that puts it there, `labels.masked_fill(ids == pad_id, {value})`, and "
+                "count what is left.")
+        made = ("Look at the line that makes them: a lookup with a default (`.get(symbol, unknown)`) gives it for everything that it does "
+                "not know; and count what comes out.")
+        return Finding(message=f"All labels that the loss does not leave out are {label:g}: there is nothing to tell apart. {value} is in "
+                               "the place of the others.",
+                       remedy=made if label else mask,
+                       site=(_looked_up(seen, value) if label else None) or _naming(seen, value)
+                       or reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or calls[0].site,
+                       evidence=[f"targets of the first {len(wide)} loss calls: {value} and {label:g}"])
 
     @staticmethod
     def _one_number(seen: Observation, columns: list[TensorFacts]) -> Finding | None:

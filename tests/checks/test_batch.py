@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from harness.checks.data_facts import BatchFacts, FillFacts
@@ -104,10 +105,15 @@ def test_one_row_that_was_tried_without_its_mask() -> None:
     assert judge("B102", seen) != "found"
 
 
-@pytest.mark.parametrize(("top", "count", "wrong"), [(0, 12, True), (2, 12, False), (0, 2, False)])
-def test_a_mask_that_leaves_the_padding_alone_to_be_learnt(top: int, count: int, wrong: bool) -> None:
+@pytest.mark.parametrize(("kept", "count", "wrong"), [
+    ([0], 12, True), ([4], 12, True), ([0, 1, 2], 12, False), ([4] * 199 + [3], 12, False), ([0], 2, False), ([4], 2, False)])
+def test_nothing_but_one_class_and_what_is_left_out(kept: list[int], count: int, wrong: bool) -> None:
+    """One label in two hundred that is another one is enough to learn from."""
     seen = healthy()
-    target = TensorFacts(shape=(32, 19), dtype="int64", minimum=-100.0, maximum=float(top), integral=True)
+    values = np.full((32, 50), -100)
+    values[:, :25] = np.resize(kept, (32, 25))
+    target = TensorFacts(shape=values.shape, dtype="int64", minimum=-100.0, maximum=float(values.max()), integral=True,
+                         mean=float(values.mean()), std=float(values.std()))
     seen.loss_calls = [LossCall(name="cross_entropy", target=target, ignore_index=-100, step=step) for step in range(count)]
     assert (judge("D104", seen) == "found") is wrong
 

@@ -6,9 +6,10 @@ import pytest
 
 from harness.checks.base import Finding
 from harness.checks.model_facts import OptimizerFacts
+from harness.checks.never_stepped import NoStep
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
-from harness.checks.step import GradientsNotZeroed, NoStep, OtherWeights, RateTooHigh, RateTooLow, _rate_site
+from harness.checks.step import GradientsNotZeroed, OtherWeights, RateTooHigh, RateTooLow, _rate_site
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import BufferFacts, ExceptionFacts
 from tests.checks.facts import (
