@@ -18,6 +18,8 @@ _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "s
 _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
 _LARGER, PULLING = 10.0, 8.0  # the same where the smaller one was seen to be learnt alone
 _FEWEST, _LEARNT = 5, 0.9
+# A gradient that is so many times as large; what is left of a loss in a third of the steps that got nowhere, and of one that did, alone.
+_BEYOND_ALL, _HALTED, _FURTHER = 300.0, 0.95, 0.85
 # Weight of a latent number beside a reconstructed one, above what is chosen to untangle codes; steps after which it has had its way.
 _COLLAPSING, _HEAVY, _SETTLED, _FREE = 12.0, 2.0, 20, 0.8
 _WATCHED, _LATE = 20, 10
@@ -154,6 +156,14 @@ class Pulled:
         start, end = reading.start_and_end(self.small.values) if len(self.small.values) >= _FEWEST else (0.0, 0.0)
         return end < _LEARNT * start
 
+    @property
+    def halts(self) -> bool:
+        """Whether it came down at first, and has come to a halt beside one that is out of all proportion."""
+        values, third = self.small.values, len(self.small.values) // 3
+        if third < _FEWEST or (self.large.gradient or 0.0) < _BEYOND_ALL * (self.small.gradient or math.inf):
+            return False
+        return statistics.fmean(values[-third:]) > _HALTED * statistics.fmean(values[third:-third])
+
 
 def pulled(seen: Observation) -> Pulled | None:
     """Two supervised terms of one loss of which one is far larger; None where there are none."""
@@ -196,6 +206,13 @@ def _improves(alone: CurveFacts) -> bool:
     return afterwards or (len(alone.losses) >= _FEWEST and end < _LEARNT * start)
 
 
+def _gets_further(alone: CurveFacts, small: Term) -> bool:
+    """Whether a term comes far below where it halted, by itself and in as many steps."""
+    third = len(small.values) // 3
+    halted, ends = statistics.fmean(small.values[-third:]), alone.losses[-third:]
+    return len(alone.losses) >= 2 * third and statistics.fmean(ends) < _FURTHER * halted
+
+
 class DrownedTerm(Check):
     """One term of a summed loss drowns another.
 
@@ -230,7 +247,7 @@ class DrownedTerm(Check):
         if len(small.values) < _FEWEST:
             raise NotJudged("too few steps to see whether the smaller term is learnt all the same")
         start, end = reading.start_and_end(small.values)
-        if found.falls:
+        if found.falls and not (found.halts and alone is not None and _gets_further(alone, small)):
             return None
         if end > 3 * start:
             raise NotJudged("the smaller term began near zero: a penalty, or one whose weight is being raised")

@@ -8,7 +8,7 @@ import pytest
 
 from harness.checks import loss_value
 from harness.checks.base import walk
-from tests.frameworks.watching import watch
+from tests.frameworks.watching import found, watch
 
 pytest.importorskip("torch")
 
@@ -52,3 +52,44 @@ def test_the_smaller_term_is_tried_alone(tmp_path: Path, weight: float, *, drown
         assert alone.losses[0] == pytest.approx(pulled.small.values[0], rel=1e-5)
         assert (alone.final_loss or 0.0) < 0.9 * (alone.start_loss or 0.0)
         assert not pulled.falls
+
+
+HALTING = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+shift = torch.randint(1, 12, (1200,))
+ids = (torch.arange(25)[None] * shift[:, None]) % 13
+ids[:, 1::3] = ids[:, 2::3] = 0  # easy, and known by its share alone
+value = 500.0 * shift.float()
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.rows = nn.Embedding(13, 32), nn.GRU(32, 64, batch_first=True)
+        self.next, self.value = nn.Linear(64, 13), nn.Linear(64, 1)
+    def forward(self, x):
+        z, _ = self.rows(self.words(x))
+        return self.next(z), self.value(z.mean(1))[:, 0]
+net = Two()
+optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
+for epoch in range(3):
+    for rows in torch.randperm(1200).split(32):
+        scores, price = net(ids[rows, :-1])
+        loss = F.cross_entropy(scores.flatten(0, 1), ids[rows, 1:].flatten()) + F.mse_loss(price, value[rows] / SCALE)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("scale", "drowned"), [("1", True), ("3000", False)])
+def test_a_term_that_comes_down_and_halts(tmp_path: Path, scale: str, *, drowned: bool) -> None:
+    """It learns how common each token is, which its own bias can tell, and nothing of the rows."""
+    seen = watch(tmp_path, HALTING.replace("SCALE", scale), steps=60, probe_seconds=12.0)
+    pulled, alone = loss_value.pulled(seen), seen.probes.term_alone
+    assert found(seen) == (["L207"] if drowned else []), (pulled, alone, seen.probes.skipped)
+    if drowned:
+        assert pulled is not None
+        assert pulled.falls
+        assert alone is not None
+        assert sum(alone.losses[-20:]) < 0.85 * sum(pulled.small.values[-20:])

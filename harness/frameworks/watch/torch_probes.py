@@ -166,7 +166,9 @@ class Probes(Rounds[Step]):
             self.facts.term_beside = fits.again(_LONGER * steps)
             return
         pulled = loss_value.pulled(self._watch.seen)
-        if pulled is None or pulled.falls or (pulled.large.gradient or 0.0) < loss_value.PULLING * (pulled.small.gradient or 0.0):
+        if pulled is None or (pulled.falls and not pulled.halts):
+            return
+        if (pulled.large.gradient or 0.0) < loss_value.PULLING * (pulled.small.gradient or 0.0):
             return
         self.facts.term_alone = self._alone(fits, steps, pulled.small.name, pulled.small.line)
 
