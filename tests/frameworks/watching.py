@@ -66,7 +66,9 @@ def run(session: WatchSession, text: str, path: Path) -> tuple[BaseException | N
 def watch(folder: Path, text: str, **limits: Any) -> Observation:
     """The observation of a script."""
     path = folder / "train.py"
-    session = WatchSession(path, WatchBudget(**{"steps": 24, "patient_steps": 0, "onward_seconds": 0.0, "probe_seconds": 1.5, **limits}))
+    usual = {"steps": 24, "patient_steps": 0, "onward_seconds": 0.0, "probe_seconds": 1.5}
+    unhurried = {"seconds": 60.0, "slow_seconds": 20.0}  # on a machine that has other work as well
+    session = WatchSession(path, WatchBudget(**{**usual, **unhurried, **limits}))
     session.attach()
     error, _ = run(session, text, path)
     seen = session.finish(error)
