@@ -21,6 +21,8 @@ _FAR = 0.1  # of the targets' variance, from which on there is much to learn sti
 _LEFT = 3.0  # times the least change that counts, under which a loss has little left to lose
 _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
 _FEWEST = 40  # steps by which the rest of a training is judged
+_OUTPACED = 0.3  # of what the other rate gains
+_LONGER = 2  # times the steps of an experiment
 _NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
 _FAR_BELOW = 100.0  # times a rate: no schedule is meant to begin so far under what it rises to
@@ -229,3 +231,19 @@ def hopeless(seen: Observation, own: CurveFacts) -> bool:
         return False
     times = max(1.0, planned / len(own.losses))
     return times * (own.start_loss - own.final_loss) < _NOWHERE * abs(own.start_loss) and times * moved < _UNMOVED
+
+
+def outpaced(seen: Observation, own: CurveFacts, other: CurveFacts) -> bool:
+    """Whether the whole training that is planned gets nowhere near what a far larger rate reaches in a few of its steps: going on as in
+    the steps that it was compared in, or as in all that were watched."""
+    optimizer, losses = seen.optimizer, reading.finite(reading.observed_losses(seen))
+    planned = (optimizer.planned_steps or optimizer.training_steps) if optimizer is not None else None
+    if not planned or own is not seen.probes.train or own.start_loss is None or own.final_loss is None or other.final_loss is None:
+        return False
+    if len(own.losses) < _FEWEST or len(other.losses) > len(own.losses) or other.learning_rate < 0.99 * _FAR_BELOW * own.learning_rate:
+        return False
+    paces = [(own.start_loss - own.final_loss) / len(own.losses)]
+    if len(losses) > _LONGER * len(own.losses):  # the noise of single batches tells little in less
+        tenth = len(losses) // 10
+        paces.append((statistics.fmean(losses[:tenth]) - statistics.fmean(losses[-tenth:])) / (len(losses) - tenth))
+    return planned * max(0.0, *paces) < _OUTPACED * (own.start_loss - other.final_loss)

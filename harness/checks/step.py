@@ -91,40 +91,49 @@ class RateTooLow(Check):
         if better is None:
             return None
         own, other = better
-        start, end = reading.start_and_end(own.losses)
-        if own.start_loss is not None and own.final_loss is not None:
-            start, end = own.start_loss, own.final_loss  # free of the noise of single batches
-        displacement = seen.model.displacement if seen.model else None
-        if abs(start - end) > 0.02 * abs(start) and (displacement is None or displacement > _STILL):
-            return None  # it moves: slow is not wrong (beside weights that stand still, running statistics move a loss)
-        rates = reading.finite(step.learning_rate for step in seen.steps)
-        rises = not rates or rates[-1] > rates[0]
-        if seen.optimizer is not None and seen.optimizer.scheduled and rises and not schedules.far_below(seen, own, other):
-            raise NotJudged("a schedule changes the rate, and the first steps may be a warm-up")
         weights = [p for p in seen.model.parameters if p.trainable] if seen.model else []
         # What no gradient reaches stands still at any rate.
         ratios = reading.finite(p.update_ratio for p in [p for p in weights if p.gradient_norm] or weights)
         ratio = statistics.median(ratios) if ratios else None
-        pairs = [others for first, others in reading.probe_pairs(seen) if first is own]
-        tenfold = [c for others in pairs for c in others if own.learning_rate < c.learning_rate <= 11 * own.learning_rate]
-        # A rate that falls and has come to half will not do more than it has done.
-        spent = len(rates) > 1 and rates[-1] < rates[-2] and rates[-1] <= 0.5 * max(rates)
-        over = seen.stopped == "finished" and (seen.truncated_at is None or spent) and len(seen.steps) >= _WHOLE
-        if ratio is not None and ratio >= 1e-5 and not (over and own is seen.probes.train) and not schedules.hopeless(seen, own):
-            return None  # slow, and how long the script would have gone on is not known
-        if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):
-            raise NotJudged("ten times the rate learns as well: it may only be slow")
+        outpaced = schedules.outpaced(seen, own, other)
+        if not outpaced and not self._stays(seen, own, other, ratio):
+            return None
         moved = [f"The first step changes a typical weight by {ratio:.0e} of its size."] if ratio is not None else []
-        return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too low for this model: the loss stays where it "
-                               f"is, and at {other.learning_rate:g} it falls.",
+        goes = (f"at the pace of its first steps the whole training gains less than {len(other.losses)} steps at {other.learning_rate:g}"
+                if outpaced else f"the loss stays where it is, and at {other.learning_rate:g} it falls")
+        return Finding(message=f"The learning rate {own.learning_rate:g}{_hidden(seen)} is too low for this model: {goes}.",
                        remedy=_set_rate(seen, other.learning_rate), site=_rate_site(seen),
                        evidence=[*_evidence(seen, better), *moved])
 
     @classmethod
     def may_change(cls, seen: Observation) -> bool:
         """Where it is by the steps that are still to come that a training comes nowhere: something may raise the rate yet."""
-        own = seen.probes.train
-        return own is not None and schedules.hopeless(seen, own)
+        own, better = seen.probes.train, reading.better_larger_rate(seen)
+        return own is not None and (schedules.hopeless(seen, own) or (better is not None and schedules.outpaced(seen, *better)))
+
+    @staticmethod
+    def _stays(seen: Observation, own: CurveFacts, other: CurveFacts, ratio: float | None) -> bool:
+        """Whether loss and weights stay where they are, with no more to come."""
+        start, end = reading.start_and_end(own.losses)
+        if own.start_loss is not None and own.final_loss is not None:
+            start, end = own.start_loss, own.final_loss  # free of the noise of single batches
+        displacement = seen.model.displacement if seen.model else None
+        if abs(start - end) > 0.02 * abs(start) and (displacement is None or displacement > _STILL):
+            return False  # it moves: slow is not wrong (beside weights that stand still, running statistics move a loss)
+        rates = reading.finite(step.learning_rate for step in seen.steps)
+        rises = not rates or rates[-1] > rates[0]
+        if seen.optimizer is not None and seen.optimizer.scheduled and rises and not schedules.far_below(seen, own, other):
+            raise NotJudged("a schedule changes the rate, and the first steps may be a warm-up")
+        pairs = [others for first, others in reading.probe_pairs(seen) if first is own]
+        tenfold = [c for others in pairs for c in others if own.learning_rate < c.learning_rate <= 11 * own.learning_rate]
+        # A rate that falls and has come to half will not do more than it has done.
+        spent = len(rates) > 1 and rates[-1] < rates[-2] and rates[-1] <= 0.5 * max(rates)
+        over = seen.stopped == "finished" and (seen.truncated_at is None or spent) and len(seen.steps) >= _WHOLE
+        if ratio is not None and ratio >= 1e-5 and not (over and own is seen.probes.train) and not schedules.hopeless(seen, own):
+            return False  # slow, and how long the script would have gone on is not known
+        if ratio is None and (not tenfold or any(reading.learned(curve) for curve in tenfold)):
+            raise NotJudged("ten times the rate learns as well: it may only be slow")
+        return True
 
 
 class GradientsNotZeroed(Check):
