@@ -109,7 +109,7 @@ class ExplodingGradients(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges layers against each other, steps against the first ones, and both against probes at smaller rates; and clipping that finds
-        nothing to clip at any step."""
+        nothing to clip at any step, or comes after it."""
         if seen.optimizer is not None and seen.optimizer.clips_nothing:
             return Finding(
                 message="Gradients are clipped where there are none: at every step the norm that is clipped is 0, and what the backward "
@@ -117,6 +117,13 @@ class ExplodingGradients(Check):
                 remedy="Clip between both: `loss.backward()`, then `clip_grad_norm_(model.parameters(), max_norm)`, then "
                        "`optimizer.step()`.",
                 site=reading.place(seen, "clipping", "backward"), evidence=reading.own_losses(seen))
+        if seen.optimizer is not None and seen.optimizer.clips_late:
+            return Finding(
+                message="Gradients are clipped after the step that they were for: each step goes along them as they came, and what is "
+                        "clipped is zeroed before the next one.",
+                remedy="Clip before the step: `loss.backward()`, then `clip_grad_norm_(model.parameters(), max_norm)`, then "
+                       "`optimizer.step()`.",
+                site=reading.place(seen, "clipping", "step"), evidence=reading.own_losses(seen))
         signs = self._signs(seen)
         if not signs:
             return None

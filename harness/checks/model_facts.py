@@ -156,9 +156,10 @@ class OptimizerFacts(Facts):
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
     over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the
-    script tries. `clips_nothing`: gradients are clipped at every step, where there are none; `clip_share`: the part that clipping leaves of
-    a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how many steps of Keras' `fit`
-    went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has no call of it.
+    script tries. `clips_nothing`: gradients are clipped at every step, where there are none, and `clips_late`: after it; `clip_share`: the
+    part that clipping leaves of a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how
+    many steps of Keras' `fit` went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has
+    no call of it.
     """
 
     kind: str = ""
@@ -182,6 +183,7 @@ class OptimizerFacts(Facts):
     climb_peak: float | None = None
     clipping: float | None = None
     clips_nothing: bool = False
+    clips_late: bool = False
     clip_share: float | None = None
     clips_scaled: bool = False
     unstepped: int = 0

@@ -1,4 +1,4 @@
-"""Gradients that are clipped before there are any."""
+"""Gradients that are clipped before there are any, or after they were needed."""
 
 from __future__ import annotations
 
@@ -38,6 +38,20 @@ def test_clipping_where_nothing_goes_backward_at_all(tmp_path: Path) -> None:
     assert seen.optimizer is not None
     assert not seen.optimizer.clips_nothing
     assert found(seen) == ["G304"]
+
+
+@pytest.mark.parametrize("zero", ["optimizer.zero_grad()", "pass"])
+def test_clipping_after_the_step(tmp_path: Path, zero: str) -> None:
+    """What is not zeroed goes into the next step as it was clipped, and is the first thing that is wrong there."""
+    text = LOOP.replace("NONE", "True").replace("LINES", BACK).replace("optimizer.step()", f"optimizer.step()\n        {CLIP}")
+    seen = watch(tmp_path, text.replace("optimizer.zero_grad(set_to_none=True)", zero))
+    assert seen.optimizer is not None
+    assert seen.optimizer.clips_late
+    assert found(seen) == (["S403"] if zero == "pass" else ["G306"])
+    if zero != "pass":
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert finding.site is not None
+        assert finding.site.source == CLIP
 
 
 SHORT = """

@@ -1,4 +1,4 @@
-"""Gradients that a script clips, and calls for that which come when there is none."""
+"""Gradients that a script clips, and calls for that which come when there is none, or when the step has been taken."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _ENOUGH, _RECENT = 10, 200
 
 
 class Clipping:
-    """Hooks gradient clipping. `calls`: how often a norm was clipped, `empty`: how often of these there was no gradient to clip.
+    """Hooks gradient clipping. `calls`: how often a norm was clipped, `empty`: how often of these there was no gradient to clip, `late`:
+    how often the only optimizer had taken its step along it.
 
     `scale`: what a `GradScaler` has multiplied the gradients by that were clipped last, if nothing has divided them again before.
     """
@@ -22,7 +23,7 @@ class Clipping:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._last: tuple[str, float] | None = None
-        self.calls = self.empty = 0
+        self.calls = self.empty = self.late = 0
         self.scale = 1.0
         self._before = 0  # backward passes before the first call
         self._held = 1.0  # the scale of the gradients of now
@@ -57,8 +58,14 @@ class Clipping:
         """Whether it was called again and again, and never found a gradient, although losses went backward meanwhile."""
         return self.calls == self.empty >= _ENOUGH and self._watch.steps.backwards - self._before >= self.calls // 2
 
+    @property
+    def too_late(self) -> bool:
+        """Whether every step is taken before its gradients are clipped."""
+        return self.calls == self.late >= _ENOUGH
+
     def finish(self, facts: OptimizerFacts) -> None:
         """What was seen of it."""
+        facts.clips_late = self.too_late
         facts.clips_nothing, facts.clip_share, facts.clips_scaled = self.idle, self.share, self.scale > 1
 
     def _wrap_scaler(self, original: Any, *, scales: bool) -> Any:
@@ -85,6 +92,8 @@ class Clipping:
                 self._before = self._before if self.calls else self._watch.steps.backwards
                 self.calls, self.scale = self.calls + 1, self._held
                 session.safely("clipping", lambda: self._shares.append(min(1.0, float(limit) / (float(found) + 1e-12))))
+                steps = self._watch.steps
+                self.late += bool(steps.steps) and len(steps.stepping) == 1 and steps.since_last == 0
                 self.empty += session.safely("clipping", lambda: float(found) == 0.0) is True
             return found
 

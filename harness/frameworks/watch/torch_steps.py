@@ -58,10 +58,9 @@ class Steps:
         session.patches.replace(optimizer.Optimizer, "zero_grad", self._wrap_zero)
         session.patches.replace(torch.nn.Module, "zero_grad", self._wrap_zero)
         self.clipping.attach()
-        before = optimizer.register_optimizer_step_pre_hook(self._before_step)
-        after = optimizer.register_optimizer_step_post_hook(self._after_step)
-        session.patches.calling(before.remove)
-        session.patches.calling(after.remove)
+        for hook in (optimizer.register_optimizer_step_pre_hook(self._before_step),
+                     optimizer.register_optimizer_step_post_hook(self._after_step)):
+            session.patches.calling(hook.remove)
 
     # Construction, zeroing
 
@@ -373,7 +372,7 @@ class Steps:
         self.zeroing.finish()
         seen = self._watch.seen
         seen.models_stepped = sum(known.own_loss for known in self.stepping)
-        seen.backward_without_step = self.backwards if not self.steps else max(0, self._since_last())
+        seen.backward_without_step = self.backwards if not self.steps else max(0, self.since_last)
         if seen.optimizer is None and self._optimizers:
             only = next(iter(self._optimizers.values()))
             self._describe(only)
@@ -384,11 +383,12 @@ class Steps:
             if self.clipping.limit is not None:
                 seen.optimizer.clipping = self.clipping.limit[1]
 
-    def _since_last(self) -> int:
+    @property
+    def since_last(self) -> int:
+        """Backward passes since the last step."""
         return self.main.backwards if self.main is not None else self._since
 
     def known_optimizers(self) -> list[Optimizer]:
-        """All optimizers that were built or stepped."""
         return list(self._optimizers.values())
 
 
