@@ -168,13 +168,13 @@ class Trainers:
 
         return evaluation_loop
 
-    @staticmethod
-    def _optional(trainer: Any) -> list[str]:
+    def _optional(self, trainer: Any) -> list[str]:
         """Labels by their names that the model takes if they are there, and that the Trainer does not take for labels; without such names
         the one column of which that is true."""
         from transformers.utils import find_labels
 
-        columns = getattr(trainer.train_dataset, "column_names", None) or []
+        batches = [name for batch in self._watch.seen.batches for name in batch.columns]  # of rows that are plain dicts
+        columns = getattr(trainer.train_dataset, "column_names", None) or batches
         taken = inspect.signature(trainer.model.forward).parameters.values()
         found = [one.name for one in taken if one.default is None and one.name in columns and one.name not in trainer.label_names]
         named = find_labels(type(trainer.model))
