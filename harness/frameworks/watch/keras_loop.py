@@ -22,12 +22,12 @@ from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
+from harness.frameworks.watch.keras_loop_evaluations import Evaluations, Forward
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_swapped import Swapped
 from harness.frameworks.watch.keras_tape import Taken, holds, recorded, rows_of
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
-from harness.frameworks.watch.samples import Samples
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -53,9 +53,8 @@ class Loop:
         self._sources: set[frozenset[int]] = set()
         self._trained: Any = None
         self._evaluated = False
-        self._samples = Samples()
         self._taken = Taken()
-        self._idle, self._bare = Idle(watch), Bare(watch)
+        self._idle, self._bare, self._evaluations = Idle(watch), Bare(watch), Evaluations(watch)
         watch.first_loop = watch.first_loop or self
         self._probes: TapeProbes | None = None
         self._due = False
@@ -92,6 +91,7 @@ class Loop:
         replace(tf.GradientTape, "gradient", self._wrap_gradient)
         replace(tf.GradientTape, "__enter__", self._wrap_enter)
         replace(tf.Tensor, "__sub__", self._wrap_difference)
+        self._evaluations.attach()
         Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and recorded()).attach()
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
@@ -152,6 +152,8 @@ class Loop:
             if self._due and self._looking and not recorded():
                 self._due = False
                 self._watch.probed()
+            if self._looking and self._watch.seen.steps and not recorded():
+                self._watch.session.safely("a tape", self._evaluations.entered, tape)
             if self._looking and keras_divergence.is_due(self._number):
                 tape._persistent = True  # so that it can be asked more than the script asks
             return original(tape)
@@ -167,7 +169,9 @@ class Loop:
         self._graphs.ran(model)
         self._idle.ran(model, recorded=recorded())
         if recorded():
-            self._samples.over()
+            self._evaluations.trains()
+            if model is self._trained:
+                self._evaluations.recorded(Forward(args, kwargs.get("training"), self._watch.session.sites.here()))
         if recorded() and len(self._taken.forwards) < _OUTPUTS:
             self._taken.forwards.append((model, args, kwargs, found))
             self._watch.seen.evaluation.training_forwards += 1
@@ -182,19 +186,9 @@ class Loop:
 
     def _evaluates(self, model: Any, args: tuple[Any, ...], training: Any) -> None:
         """A model runs where no tape records, after it has been trained: that is an evaluation."""
-        import tensorflow as tf
-
-        watch, known = self._watch, self._watch.seen.model
-        if not watch.seen.steps or recorded() or known is None or model is not self._trained:
-            return
-        facts = watch.seen.evaluation
-        facts.forwards += 1
-        if training is True and known.stochastic:
-            facts.in_training_mode += 1
-            facts.sampled += self._samples.asked(tf.nest.flatten(args))
-        watch.session.site("evaluation")
-        watch.session.reach("evaluation")
-        self._evaluated = True
+        if self._watch.seen.steps and not recorded() and self._watch.seen.model is not None and model is self._trained:
+            self._evaluations.ran(Forward(args, training, None))
+            self._evaluated = True
 
     def _wrap_loss(self, original: Any) -> Any:
         def __call__(loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
