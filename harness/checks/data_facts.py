@@ -149,6 +149,16 @@ class AugmentationFacts(Facts):
     example: tuple[int, str, str] | None = None
 
 
+class RedrawnFacts(Facts):
+    """Two readings of each of some `rows` of a dataset: the distance (root of the mean square) between two readings of the `same` row, and
+    of one and the `other` next to it. `site`: where what changes them is built, or where a row is made."""
+
+    rows: int
+    same: float
+    other: float
+    site: Site | None = None
+
+
 class SourceFacts(Facts):
     """A line that labels or inputs went through on their way to the loss. `kind`: made (computed there), converted (another type or shape),
     taken (a part, or merely handed on), reordered (rows in another order since, `by` this index).

@@ -20,6 +20,7 @@ from harness.checks.data_facts import (
     CollationFacts,
     LoaderFacts,
     OverwrittenFacts,
+    RedrawnFacts,
     SourceFacts,
     VocabularyFacts,
 )
@@ -104,6 +105,7 @@ class Observation(Facts):
     vocabulary: VocabularyFacts | None = None
     collation: CollationFacts | None = None
     augmentation: AugmentationFacts | None = None
+    redrawn: RedrawnFacts | None = None
     divergence: list[DivergenceFacts] = []
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []

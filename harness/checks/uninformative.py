@@ -9,6 +9,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, pairing, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_facts import RedrawnFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 
@@ -19,6 +20,7 @@ _CYCLE = 30
 _TWINS, _INPUTS = 100, 50
 # Of the loss of the best answer that does not look at the inputs; rows before the first one that was moved are still beside their labels.
 _NEAR_FLOOR, _PARTLY = 0.97, 0.85
+_COVERED = 0.75  # of the distance between two rows
 _BESIDE = ("attention_mask", "token_type_ids", "position_ids", "length")
 
 
@@ -85,7 +87,7 @@ class UninformativeLabels(Check):
         if chance:
             evidence.append("the evaluation is no better than the share of the most frequent label")
         loader = raised.train_loader(seen)
-        return Finding(
+        return (self._covered(seen.redrawn, evidence) if apart is None else None) or Finding(
             message=f"The labels tell nothing about the inputs: a simple baseline is right on {100 * told:.0f} % of the "
                     "rows, and on "
                     f"{100 * by_chance:.0f} % with the labels shuffled.",
@@ -98,6 +100,18 @@ class UninformativeLabels(Check):
             or (loader.site if loader else None)
             or reading.place(seen, "forward", "fit"),
             evidence=evidence)
+
+    @staticmethod
+    def _covered(redrawn: RedrawnFacts | None, evidence: list[str]) -> Finding | None:
+        """What is drawn at random for each reading of a row may leave too little of it to go by."""
+        if redrawn is None or redrawn.same < _COVERED * redrawn.other:
+            return None
+        times = redrawn.same / redrawn.other
+        return Finding(
+            message="The augmentation leaves nothing of a row that its label could be told by: two readings of one row are "
+                    f"{times:.2f} times as far apart as readings of two, and a simple baseline finds nothing in them.",
+            remedy="Augment less: fewer and narrower masks, smaller noise, a lower probability; and look at a few rows as they come out.",
+            site=redrawn.site, evidence=[f"{redrawn.rows} rows, each read twice.", *evidence])
 
     @staticmethod
     def _fits(seen: Observation) -> list[CurveFacts]:

@@ -11,6 +11,7 @@ from harness.frameworks.watch import (
     torch_graph,
     torch_kept,
     torch_overwritten,
+    torch_redrawn,
     torch_relations,
     trees,
 )
@@ -292,6 +293,7 @@ class TorchWatcher:
                            ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
+                           ("rows read twice", lambda: torch_redrawn.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish),
                            ("passes", self.passes.finish), ("relations", self._relate),
