@@ -149,6 +149,17 @@ class AugmentationFacts(Facts):
     example: tuple[int, str, str] | None = None
 
 
+class OneHotFacts(Facts):
+    """The `ids` of which a script has TensorFlow make one-hot rows of this depth, those of them that lie `beyond` it, and their ends."""
+
+    depth: int
+    ids: int = 0
+    beyond: int = 0
+    lowest: int = 0
+    highest: int = 0
+    site: Site | None = None
+
+
 class RedrawnFacts(Facts):
     """Two readings of each of some `rows` of a dataset: the distance (root of the mean square) between two readings of the `same` row, and
     of one and the `other` next to it. `site`: where what changes them is built, or where a row is made."""

@@ -20,6 +20,7 @@ _LEFT_OUT = -100
 # Interpolated and smoothed masks may stick out a little.
 _ROUNDED = 0.05
 _FIRST = 3
+_MANY, _SOME = 60, 0.01  # labels of which one-hot rows are made, and the part of them that has no place
 _OUT_OF_RANGE = (r"Target (?P<value>-?\d+) is out of bounds",
                  r"label value of (?P<value>-?\d+) which is outside the valid range of \[0, (?P<classes>\d+)\)",
                  r"Assertion `t >= 0 && t < n_classes` failed", r"^target out of range$")
@@ -53,7 +54,7 @@ class LabelOutsideClasses(Check):
             raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
         if outside:
             return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
-        beyond = self._beyond_shares(seen) or self._nothing_hot(seen) or self._no_signs(seen)
+        beyond = self._beyond_shares(seen) or self._nothing_hot(seen) or self._one_too_high(seen) or self._no_signs(seen)
         if beyond is not None:
             return beyond
         if classes is None and not seen.loss_calls:
@@ -111,6 +112,20 @@ class LabelOutsideClasses(Check):
             or reading.place(seen, "loss", "compile", "fit"),
             evidence=[f"mean of the targets: {targets[0].mean or 0.0:.3g}, and {1 / width:.3g} if every row had its 1",
                       *reading.own_losses(seen)])
+
+    @staticmethod
+    def _one_too_high(seen: Observation) -> Finding | None:
+        """Labels that count from 1: the last class has no place, and the first one no row."""
+        made = seen.one_hot
+        if made is None or made.ids < _MANY or made.lowest != 1 or made.highest != made.depth or made.beyond < _SOME * made.ids:
+            return None
+        if not any(call.target is not None and call.target.shape[-1:] == (made.depth,) for call in seen.loss_calls):
+            return None
+        return Finding(
+            message=f"{made.beyond} of {made.ids} labels are {made.depth}, and one-hot rows of {made.depth} places are for 0 to "
+                    f"{made.depth - 1}: theirs are zero throughout, and that class is never learnt.",
+            remedy=f"These labels count from 1: `tf.one_hot(labels - 1, {made.depth})`, and compare with `labels - 1` later on.",
+            site=made.site or reading.place(seen, "one_hot", "loss"), evidence=["No label is 0.", *reading.own_losses(seen)])
 
     @staticmethod
     def _indexed(seen: Observation, labels: list[int]) -> ExceptionFacts | None:

@@ -19,6 +19,7 @@ from harness.checks.data_facts import (
     BytesFacts,
     CollationFacts,
     LoaderFacts,
+    OneHotFacts,
     OverwrittenFacts,
     RedrawnFacts,
     SourceFacts,
@@ -106,6 +107,7 @@ class Observation(Facts):
     collation: CollationFacts | None = None
     augmentation: AugmentationFacts | None = None
     redrawn: RedrawnFacts | None = None
+    one_hot: OneHotFacts | None = None
     divergence: list[DivergenceFacts] = []
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []

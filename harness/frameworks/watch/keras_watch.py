@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import compounding, keras_overwritten, keras_straight, monitors, parsed, written
+from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritten, keras_straight, monitors, parsed, written
 from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
@@ -80,6 +80,7 @@ class KerasWatcher:
             self.operations.attach()
             self.open_tapes.attach()
             keras_straight.attach(self.session)
+            keras_one_hot.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:
