@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -22,6 +23,8 @@ _WRITTEN = {"int": r"int32|\.int\(|IntTensor", "short": r"int16|\.short\(", "byt
 
 _SEVERAL = ("Where a row may have several classes, give floats, `[float(name in tags) for name in NAMES]`: transformers takes whole "
             "numbers for one class. Labels of tokens want a model `...ForTokenClassification`.")
+# Of standardised numbers that were cut to whole ones: their mean, standard deviation and ends, over so many batches.
+_ABOUT_ZERO, _NARROW, _FAR, _CALLS = 0.35, (0.4, 0.85), 6, 10
 _BYTE, _ABOVE = 256, 30  # values of a byte; rows of further classes that should have come
 
 class LabelDtype(Check):
@@ -67,7 +70,7 @@ class LabelDtype(Check):
                                  "The model's output goes first, the labels second: `loss(logits, labels)`.")
         error = reading.matching(seen, *self._FLOATS, within=_IN_LOSS, stages=("loss", "backward"))
         if error is None:
-            return self._cut_down(seen) or self._wrapped(seen)
+            return self._cut_down(seen) or self._wrapped(seen) or self._rounded(seen)
         got = self._got(error, self._FLOATS)
         output = next((call.inputs for call in seen.loss_calls if call.inputs is not None), None)
         if "class probabilities" in error.message and (output is None or len(output.shape) > 1):
@@ -111,6 +114,26 @@ class LabelDtype(Check):
                               "numbers into ranges yourself, `np.digitize(y, edges)`, with one output unit for each.",
                        site=call.site or reading.place(seen, "loss", "compile", "fit"),
                        evidence=[f"target {call.target.dtype}{list(call.target.shape)}: mean {call.target.mean or 0.0:.3g}"])
+
+    @staticmethod
+    def _rounded(seen: Observation) -> Finding | None:
+        """Standardised numbers in an integer type: two thirds of them lie between -1 and 1, and become 0."""
+        targets = [call.target for call in seen.loss_calls if call.name in ("mse", "l1") and call.target is not None]
+        known = [(t.mean, t.std, t.minimum, t.maximum) for t in targets if t.dtype.startswith("int")]
+        if len(known) < _CALLS or len(known) < len(targets) or any(None in each for each in known):
+            return None
+        mean, std = (statistics.fmean(each[part] or 0.0 for each in known) for part in (0, 1))
+        low, high = min(each[2] or 0.0 for each in known), max(each[3] or 0.0 for each in known)
+        if not (-_FAR <= low <= -2 and 2 <= high <= _FAR and abs(mean) < _ABOUT_ZERO and _NARROW[0] < std < _NARROW[1]):
+            return None
+        kind = targets[0].dtype
+        return Finding(
+            message=f"The targets of this regression are whole numbers ({kind}) from {low:g} to {high:g}, most of them 0: what is left of "
+                    "standardised numbers whose fractions were cut off.",
+            remedy="Keep them as floats: `astype(\"float32\")` after they were scaled.",
+            site=next((place for place in _made(seen) if re.search(r"\bint", place.source)), None)
+            or reading.place(seen, f"spelt {kind}") or reading.place(seen, "loss", "compile", "fit"),
+            evidence=[f"mean {mean:.2f}, standard deviation {std:.2f} over {len(known)} batches", *reading.own_losses(seen)])
 
     @staticmethod
     def _got(error: ExceptionFacts, patterns: tuple[str, ...]) -> str:

@@ -347,6 +347,9 @@ class Steps:
         shape = model.output.shape if model.output is not None else ()
         for name in {call.activation for call in calls if call.activation} if len(calls) > 1 else ():
             self._watch.session.noted(f"activation {name}", written.spelt(name, self._watch.session.script))
+        kind = calls[-1].target.dtype if calls[-1].target is not None else ""
+        if kind.startswith("int"):
+            self._watch.session.noted(f"spelt {kind}", written.spelt(kind, self._watch.session.script))
         if shape and len(calls) == 1:
             model.final_units = int(shape[-1]) if len(shape) > 1 else 1
         seen.task, seen.classes = task_of(calls[-1], model)
