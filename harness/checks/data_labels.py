@@ -209,7 +209,8 @@ class ConstantLabels(Check):
                     "nothing to learn but that number.",
             remedy="Look at the line that makes the targets: an array of whole numbers (`np.zeros_like(counts)`, `astype(int)`) cuts every "
                    "share to 0, a join or a column may have failed. `np.zeros(len(rows), dtype=\"float32\")` keeps fractions.",
-            site=sourcing.line(seen, "labels", "made", "converted") or reading.place(seen, "getitem.labels", "fit", "loss"),
+            site=sourcing.line(seen, "labels", "made") or sourcing.line(seen, "labels", "converted")
+            or reading.place(seen, "getitem.labels", "fit", "loss"),
             evidence=reading.own_losses(seen))
 
     @staticmethod

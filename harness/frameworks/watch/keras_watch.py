@@ -21,6 +21,7 @@ from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models, name_of
 from harness.frameworks.watch.keras_open_tapes import OpenTapes
 from harness.frameworks.watch.keras_operations import Operations
+from harness.frameworks.watch.keras_origins import Origins
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_steps import Steps
@@ -91,6 +92,7 @@ class KerasWatcher:
         self.buffers.hook(keras)
         self.fruitless.hook(keras)
         self.asked.attach(keras)
+        Origins(self.session).attach(keras)
         self.unbuilt.attach(keras)
         Metrics(self, keras, parts[0]).attach()
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
