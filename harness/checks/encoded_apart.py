@@ -73,6 +73,8 @@ def _columns(seen: Observation) -> Finding | None:
         for part, other in itertools.permutations(reversed(seen.evaluation.indicators), 2):
             astray = widths is not None and len(part.columns) <= int(widths["got"]) and (
                 len(part.columns) - len(other.columns) == int(widths["got"]) - int(widths["wants"]) != 0)
+            if not set(part.columns) & set(other.columns):
+                continue  # of other things altogether
             lacks = set(other.columns) - set(part.columns)
             if astray or (error.type == "KeyError" and any(f"'{name}'" in error.message for name in lacks)):
                 return _apart(part, other, error)

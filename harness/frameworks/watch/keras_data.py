@@ -13,6 +13,7 @@ import numpy as np
 from harness.checks.data_facts import ApartFacts, BatchFacts, LoaderFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch import tensors, torch_batches
+from harness.frameworks.watch.kept_rows import KeptRows
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, site
@@ -25,7 +26,6 @@ _MULTIPLYING = ("FlatMap", "Interleave", "ParallelInterleave", "Generator", "Unb
 _ENOUGH = 0.2  # of the rows, in a buffer that shuffles
 _BATCHES = 4
 _ORDERED = 4096
-_KEPT_BYTES = 32 << 20
 _CHEAP_ROWS = 200_000
 _DEFAULT_ROWS = 32
 
@@ -56,9 +56,7 @@ class Data:
         self.tokenizers: list[Any] = []
         self.current: Loader | None = None
         self._all: list[Loader] = []
-        self._rows: list[tuple[Any, Any]] = []
-        self._known_rows: set[int] = set()
-        self._kept = 0
+        self._rows = KeptRows()
         self._overlaps = Overlaps()
 
     def attach(self) -> None:
@@ -223,7 +221,7 @@ class Data:
         if self.current is not None:
             self.current.came += 1
             self.current.labels += labels or [] if len(self.current.labels) < _ORDERED else []
-        if labels is not None and self._kept < _KEPT_BYTES:
+        if labels is not None and not self._rows.full:
             self._keep(columns, labels)
         return columns, labels
 
@@ -243,24 +241,13 @@ class Data:
         data = columns.get(main_input(columns) or "")
         if not isinstance(data, np.ndarray) or data.ndim < 1 or len(data) != len(labels) or data.dtype.kind not in "iufb":
             return
-        mask = columns.get("attention_mask")
-        first = self.current is not None and len(self._all) == 1 and self.current.in_first_pass
-        self._kept += data.nbytes
-        for number, label in enumerate(labels):
-            row = data[number]
-            if isinstance(mask, np.ndarray) and mask.shape == data.shape:
-                row = row[mask[number] != 0]
-            key = hash((row.tobytes(), row.shape))
-            if first or key not in self._known_rows:  # a row seen twice would be learnt from itself
-                self._known_rows.add(key)
-                self._rows.append((np.array(row), label))
+        alone = self.current if len(self._all) == 1 else None
+        self._rows.add(data, labels, columns.get("attention_mask"), first=alone is not None and alone.in_first_pass,
+                       whole=alone.facts.rows if alone is not None and not alone.facts.replaces else None)
 
     def rows_seen(self) -> tuple[str, list[Any], Any]:
         """`tokens` or `numbers`; the rows; their labels."""
-        first = self._rows[0][0] if self._rows else None
-        whole = first is not None and first.dtype.kind in "iu" and first.dtype.itemsize > 1 and first.ndim == 1
-        rows = [(row, label) for row, label in self._rows if whole or row.shape == first.shape]  # type: ignore[union-attr]
-        return ("tokens" if whole else "numbers"), [row for row, _ in rows], np.array([label for _, label in rows])
+        return self._rows.seen()
 
     def broken(self) -> None:
         """The script's fit raised before a step was seen: describe a batch, if what it reads from can give one again."""

@@ -8,11 +8,10 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.raised import LABELS
 from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datasets, trees, written
+from harness.frameworks.watch.kept_rows import KeptRows
 from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_targets import Parts
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _BATCHES = 4
 _FIRST = 4
 _ORDERED = 4096
-_KEPT_BYTES = 32 << 20
 _AHEAD = 3
 
 Stack = tuple[Place, ...]
@@ -77,9 +75,7 @@ class Data:
         self.trained_rows: list[Any] = []
         self._described: Any = None
         self.tokenizers: list[Any] = []
-        self._rows: list[tuple[Any, Any]] = []
-        self._known_rows: set[int] = set()
-        self._kept = 0
+        self._rows = KeptRows()
         self._given: RootCall | None = None
         self._overlaps = Overlaps()
         self._recent: deque[tuple[Any, list[Any], list[Any] | None]] = deque(maxlen=_AHEAD)  # with the tensors, which a script may take out
@@ -238,7 +234,7 @@ class Data:
         loader.target = found
         for known in self._loaders.values():
             known.labels, known.facts.label_counts = [], {}
-        self.trained_rows, self._rows, self._known_rows = [], [], set()
+        self.trained_rows, self._rows = [], KeptRows()
         self._recent.clear()
         labels = self.labels_of(self.batch, loader)
         self.batch_labels = tensors.whole_labels(labels)
@@ -320,7 +316,7 @@ class Data:
         if self._watch.steps.steps < _FIRST:
             self._retarget(self.current, calls)
         self.trained_rows += self.batch_labels or []
-        if self.batch_labels is not None and self._kept < _KEPT_BYTES:
+        if self.batch_labels is not None and not self._rows.full:
             self._keep(self.batch, self.batch_labels, self._target(self.current))
         self.batch_labels = None
 
@@ -330,17 +326,9 @@ class Data:
         data = tensors.array(columns.get(torch_batches.inputs_key(columns, torch_batches.labels_in(batch, target)) or ""))
         if data is None or len(data) != len(labels) or data.ndim < 1:
             return
-        mask = tensors.array(columns.get("attention_mask"))
-        first = self._in_first_pass()
-        self._kept += data.nbytes
-        for number, label in enumerate(labels):
-            row = data[number]
-            if mask is not None and mask.shape == data.shape:
-                row = row[mask[number] != 0]
-            key = hash((row.tobytes(), row.shape))
-            if first or key not in self._known_rows:  # a row seen twice would be learnt from itself
-                self._known_rows.add(key)
-                self._rows.append((row.copy(), label))
+        loader = self.training_loader
+        self._rows.add(data, labels, tensors.array(columns.get("attention_mask")), first=self._in_first_pass(),
+                       whole=loader.facts.rows if loader is not None and not loader.facts.replaces else None)
 
     def _in_first_pass(self) -> bool:
         """Whether each row that was trained on is another row of the dataset, though their contents may be the same."""
@@ -356,15 +344,12 @@ class Data:
         if labels is None:
             return
         self.trained_rows += labels
-        if self._kept < _KEPT_BYTES:
+        if not self._rows.full:
             self._keep(columns, labels)
 
     def rows_seen(self) -> tuple[str, list[Any], Any]:
         """`tokens` or `numbers`; the rows; their labels."""
-        whole = bool(self._rows) and self._rows[0][0].dtype.kind in "iu"
-        shape = self._rows[0][0].shape if self._rows else ()
-        rows = [(row, label) for row, label in self._rows if whole or row.shape == shape]
-        return ("tokens" if whole else "numbers"), [row for row, _ in rows], np.array([label for _, label in rows])
+        return self._rows.seen()
 
     def finish(self) -> None:
         """Complete the loaders' facts."""

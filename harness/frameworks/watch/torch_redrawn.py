@@ -28,7 +28,8 @@ def measure(watch: TorchWatcher) -> None:
     if watch.seen.overwritten is not None or dataset is None or not hasattr(dataset, "__len__"):
         return
     own = torch_datasets.whole(dataset)
-    if not watch.session.sites.is_own(getattr(getattr(type(own).__getitem__, "__code__", None), "co_filename", "")):
+    code = getattr(getattr(type(own), "__getitem__", None), "__code__", None)
+    if code is None or not watch.session.sites.is_own(code.co_filename):
         return
     with generators_kept(watch.torch), own_generators_kept(own):
         first, second = _twice(dataset)
