@@ -54,7 +54,7 @@ def test_what_is_left_of_a_row(tmp_path: Path, count: str, deviation: str, label
     text = ROWS.replace("COUNT", count).replace("DEVIATION", deviation).replace("LABELS", labels)
     seen = watch(tmp_path, text.replace("SCALE", str(1 + float(deviation))), steps=60, patient_steps=140, probe_seconds=8.0)
     assert seen.redrawn is not None
-    assert (seen.redrawn.same > 0.75 * seen.redrawn.other) == (deviation == "40.0")
+    assert (seen.redrawn.same > 0.7 * seen.redrawn.other) == (deviation == "40.0")
     assert found(seen) == ([code] if code else [])
     if code:
         finding = next(result.finding for result in walk(seen) if result.finding)
