@@ -62,7 +62,7 @@ class NoStep(Check):
                 site=reading.place(seen, "accumulated", "step", "backward", "fit"), evidence=evidence)
         return Finding(
             message=f"The optimizer has taken none of {steps} training steps: they count with `self.{counted.name}`, a number of Python. "
-                    f"Python runs while TensorFlow traces the step, and not when the graph does: the number stands still.",
+                    "Python runs while TensorFlow traces the step, and not when the graph does: the number stands still.",
             remedy=f"Let the graph count: `self.{counted.name} = tf.Variable(0, trainable=False)`, and "
                    f"`self.{counted.name}.assign_add(1)` in the step.",
             site=counted.site, evidence=[f"steps with one and the same number: {counted.steps}", *evidence])
@@ -72,11 +72,9 @@ def _waits(seen: Observation) -> bool:
     """Whether Keras' `fit` goes on without a step of the optimizer, for longer than anybody adds gradients up, or by a counter that stands
     still."""
     optimizer, model = seen.optimizer, seen.model
-    if optimizer is None or model is None or model.displacement != 0 or optimizer.unstepped < max(1, len(seen.steps)):
+    if optimizer is None or model is None or model.displacement != 0 or optimizer.unstepped < max(_COUNTED, len(seen.steps)):
         return False
     if not all(step.gradient_norm and math.isfinite(step.gradient_norm) for step in seen.steps):
-        return False
-    if optimizer.unstepped < _COUNTED:
         return False
     whole = seen.stopped == "finished" and seen.truncated_at is None
     return seen.counted is not None or optimizer.uncalled or whole or optimizer.unstepped >= _WITHOUT

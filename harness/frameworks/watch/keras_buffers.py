@@ -1,4 +1,4 @@
-"""Variables in which a script of TensorFlow's adds up gradients by itself, to step once for several batches."""
+"""Variables in which a script of TensorFlow's adds up gradients by itself, to step once for several batches; and whether it ever does."""
 
 from __future__ import annotations
 

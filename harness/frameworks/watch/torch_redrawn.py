@@ -34,7 +34,8 @@ def measure(watch: TorchWatcher) -> None:
     with generators_kept(watch.torch), own_generators_kept(own):
         first, second = _twice(dataset)
         more = _twice(dataset)  # a few rows more or less covered make a difference
-    first, second = first + more[0], second + more[1]
+    if first and more[0] and first[0].shape == more[0][0].shape:
+        first, second = first + more[0], second + more[1]
     if len(first) < _LEAST:
         return
     same, other = _apart(first, second), _apart(first, [*second[1:], second[0]])
