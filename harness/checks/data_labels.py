@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 from collections import Counter
+from collections.abc import Mapping
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
@@ -44,7 +45,7 @@ def training_labels(seen: Observation) -> dict[str, int]:
     return counts_of(raised.train_loader(seen)) or {label: count for label, count in came.items() if label not in {"-100", "None"}}
 
 
-def entropy(counts: dict[str, int]) -> float:
+def entropy(counts: Mapping[str, float]) -> float:
     """Cross entropy (nats) of the best answer that does not look at the inputs."""
     rows = sum(counts.values())
     return -sum(count / rows * math.log(count / rows) for count in counts.values() if count) if rows else 0.0
@@ -69,9 +70,20 @@ def still_guessing(seen: Observation) -> float | None:
     if any(not call.target.integral and not call.smoothing for call in binary if call.target is not None):
         return None  # shares, and not classes, are wanted: the best answer has a loss of its own
     counts = training_labels(seen)
-    floor = entropy(counts) if len(counts) > 1 else math.log(seen.classes) if seen.classes and seen.classes > 1 else None
+    classes = seen.classes or 0
+    floor = entropy(counts) if len(counts) > 1 else _of_marks(binary) or (math.log(classes) if classes > 1 else None)
+    floor = floor and floor * reading.rows_added_up(seen) * reading.batches_added_up(seen)
     end = statistics.fmean(losses[-max(1, len(losses) // 3):])
     return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None
+
+
+def _of_marks(calls: list[LossCall]) -> float | None:
+    """What the best constant costs (nats) where each row has many marks of 0 and 1, as a mask has; None where they are something else."""
+    targets = [call.target for call in calls if call.target is not None]
+    if not targets or any(len(part.shape) < 3 or not part.integral or part.minimum != 0 or part.maximum != 1 for part in targets):
+        return None
+    share = statistics.fmean(part.mean or 0.0 for part in targets)
+    return entropy({"0": 1 - share, "1": share})
 
 
 def _two_ends(facts: TensorFacts) -> bool:

@@ -10,6 +10,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_labels import still_guessing
 from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
 
@@ -79,7 +80,8 @@ class VanishingGradients(Check):
         pairs = reading.probe_pairs(seen)
         if not pairs:
             raise NotJudged("whether the model can learn was not probed, and the size of a gradient alone says nothing")
-        if reading.script_learns(seen) or not all(reading.failed(own) for own, _ in pairs):
+        guess = still_guessing(seen)
+        if reading.script_learns(seen) or not all(reading.failed(own, guess) for own, _ in pairs):
             return None
         if seen.probes.overfit is not None and reading.learned(seen.probes.overfit):
             raise NotJudged("one batch can be fitted, so that the gradient is enough to learn by")

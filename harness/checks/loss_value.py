@@ -327,7 +327,8 @@ class SumInsteadOfMean(Check):
                       '`cross_entropy(..., reduction="sum") / num_items_in_batch`. With a loss function of yours it does not divide.')
             site = seen.loss_calls[0].site or reading.place(seen, "loss", "trainer")
         else:
-            remedy = f"Divide what goes backward: `(loss / {batches}).backward()`."
+            remedy = (f"Divide what goes backward: `(loss / {batches}).backward()`." if seen.framework == "torch" else
+                      f"Divide what is added up, or what is applied, by {batches}.")
             site = reading.place(seen, "backward", "loss")
         return Finding(
             message=f"Each step adds up the gradients of {batches} batches, and their losses are not divided by {batches}: a sum over "

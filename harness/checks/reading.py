@@ -21,6 +21,7 @@ _CLEARLY = 8  # times the noise of a share
 _FAR = 3.0  # norm of a change / norm before: a healthy training may well replace small first weights, but not by several times their size
 _LONG = 30  # steps after which a training that still guesses, where a smaller rate has learned, is not merely at its start
 _OFF = 100.0  # times the first loss
+_STEPS = 3
 _ADDED = 0.1  # how far a sum may be from so many times its mean, by a penalty that comes on top
 _NOT_BELIEVED = ("The line in the traceback ({line}) is not to be believed: the device runs behind Python, and a later line reports "
                  "what an earlier one did.")
@@ -193,7 +194,17 @@ def chance(seen: Observation) -> float | None:
     """Loss (nats) of a guess among a classifier's classes, over as many rows as it is a sum of; None where there are none."""
     if seen.task != "classification" or not seen.classes or seen.classes < 2:
         return None
-    return math.log(seen.classes) * rows_added_up(seen)
+    return math.log(seen.classes) * rows_added_up(seen) * batches_added_up(seen)
+
+
+def batches_added_up(seen: Observation) -> int:
+    """Over how many batches the loss of a step is the sum of their means, by the first steps; 1 where the script divides."""
+    found = []
+    for step in seen.steps[:_STEPS]:
+        values = [call.value for call in seen.loss_calls if call.step == step.step and call.value is not None]
+        whole = step.loss is not None and len(values) == step.backwards and math.isclose(step.loss, sum(values), rel_tol=_ADDED)
+        found.append((step.backwards or 1) if whole else 1)
+    return max(1, min(found, default=1))
 
 
 def rows_added_up(seen: Observation) -> int:

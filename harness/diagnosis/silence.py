@@ -65,7 +65,7 @@ def _starved(seen: Observation, late: bool) -> str | None:
         return None
     if seen.stopped == "time" and len(losses) < _FEW:
         return f"only {len(losses)} steps fitted into the time (--watch 90 gives it more)"
-    end, guess = statistics.fmean(losses[-max(1, len(losses) // 3):]), math.log(seen.classes or 1)
+    end, guess = statistics.fmean(losses[-max(1, len(losses) // 3):]), reading.chance(seen) or 0.0
     if late and len(losses) >= _FEW and end > guess > 0:
         return (f"after {len(losses)} steps the loss is above that of a guess ({end:.2f}, and {guess:.2f}), and its experiments ran out of "
                 "time (--watch 90 gives them more)")

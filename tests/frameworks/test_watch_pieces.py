@@ -23,8 +23,9 @@ def marks(*places: int) -> np.ndarray:
 
 @pytest.mark.parametrize("tokens", [WORDPIECE, SENTENCEPIECE])
 @pytest.mark.parametrize(("places", "counted", "wrong"), [
-    ((1, 2, 3, 4, 5), 1, 1), ((1, 2, 4, 5, 7), 1, 0), ((1, 2, 3, 4, 5, 6, 7), 0, 0), ((1, 3, 4, 6, 7), 1, 0), ((2, 5), 0, 0)],
-    ids=["one after the other", "the first piece", "every piece", "the last piece", "some words"])
+    ((1, 2, 3, 4, 5), 1, 1), ((1, 2, 4, 5, 7), 1, 0), ((1, 2, 3, 4, 5, 6, 7), 0, 0), ((1, 3, 4, 6, 7), 1, 0), ((2, 5), 0, 0),
+    ((0, 1, 2, 3, 4), 1, 1), ((0, 1, 2, 3, 4, 5, 6, 7, 8), 0, 0)],
+    ids=["one after the other", "the first piece", "every piece", "the last piece", "some words", "from the first token on", "every token"])
 def test_on_which_piece(tokens: list[str], places: tuple[int, ...], counted: int, wrong: int) -> None:
     assert pieces.astray([tokens], marks(*places), SPECIAL) == (counted, wrong)
 

@@ -32,7 +32,7 @@ from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_CALLS, _OUTPUTS, _ROWS, _MODELS = 60, 12, 256, 4
+_CALLS, _OUTPUTS, _PARTS, _ROWS, _MODELS = 60, 12, 32, 256, 4
 
 
 class Loop:
@@ -172,7 +172,7 @@ class Loop:
             self._evaluations.trains()
             if model is self._trained:
                 self._evaluations.recorded(Forward(args, kwargs.get("training"), self._watch.session.sites.here()))
-        if recorded() and len(self._taken.forwards) < _OUTPUTS:
+        if recorded() and len(self._taken.forwards) < _PARTS:
             self._taken.forwards.append((model, args, kwargs, found))
             self._watch.seen.evaluation.training_forwards += 1
             if "training" not in kwargs and len(args) < 2:
@@ -211,7 +211,7 @@ class Loop:
         self._take(loss, true, pred, weight, value)
 
     def _take(self, again: Callable[..., Any] | None, true: Any, pred: Any, weight: Any, value: Any) -> None:
-        if recorded() and len(self._taken.losses) < _OUTPUTS:
+        if recorded() and len(self._taken.losses) < _PARTS:
             self._taken.losses.append((again, true, pred, weight, value))
 
     def _wrap_loss_function(self, original: Any, name: str, logits: bool) -> Any:
@@ -288,10 +288,9 @@ class Loop:
         self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
         weights, gradients = tf.nest.flatten(sources), flat(found)
         each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in gradients]
-        if len(self._taken.targets) > _OUTPUTS:
+        if len(self._taken.targets) >= _PARTS:
             self._taken = Taken()  # weights that are changed without an optimizer
-        self._taken.targets.append(target)
-        self._taken.sources, self._taken.gradients = weights, gradients
+        self._taken.went_back(target, weights, gradients)
         self._norms += [norm for norm in each if norm >= 0]
         if keras_divergence.is_due(self._number) and watch.in_full:
             session.safely("a divergence", self._diverges, tape, target)

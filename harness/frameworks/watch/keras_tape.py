@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,16 +28,34 @@ _SUMS = ("reduce_sum", "sum")
 @dataclass
 class Taken:
     """What was seen of one step. `forwards`: model, arguments, result of outermost calls; `losses`: a function of (true, pred, weight),
-    these three, and its value (no function where a difference of both was made by hand); `targets`, `sources`, `gradients`: of the tape;
-    `applied`: the gradients that the `optimizer` got."""
+    these three, and its value (no function where a difference of both was made by hand); `targets`, `sources`, `gradients`: of the tapes,
+    the latter added up over as many as were `asked` for the same; `applied`: the gradients that the `optimizer` got."""
 
     forwards: list[tuple[Any, tuple[Any, ...], dict[str, Any], Any]] = field(default_factory=list)
     losses: list[tuple[Callable[..., Any] | None, Any, Any, Any, Any]] = field(default_factory=list)
     targets: list[Any] = field(default_factory=list)
     sources: list[Any] = field(default_factory=list)
     gradients: list[Any] = field(default_factory=list)
+    asked: int = 0
     applied: list[Any] = field(default_factory=list)
     optimizer: Any = None
+
+    def went_back(self, target: Any, sources: list[Any], gradients: list[Any]) -> None:
+        """A tape was asked for gradients of these sources."""
+        self.targets.append(target)
+        again = self.asked and [id(source) for source in sources] == [id(source) for source in self.sources]
+        self.gradients = list(map(_added, self.gradients, gradients)) if again else gradients
+        self.sources, self.asked = sources, self.asked + 1 if again else 1
+
+    def parts(self) -> list[Taken]:
+        """The batches whose gradients the step adds up, each as a step; nothing where it is made in another way."""
+        count = len(self.targets)
+        if not count or not count == self.asked == len(self.forwards) == len(self.losses):
+            return []
+        if any(model is not self.forwards[0][0] for model, *_ in self.forwards):
+            return []
+        return [Taken([forward], [loss], [target], self.sources)
+                for forward, loss, target in zip(self.forwards, self.losses, self.targets, strict=True)]
 
 
 class Recipe:
@@ -47,8 +65,10 @@ class Recipe:
         """Raises ValueError, with the reason, where a step is more than a model, one loss of its output, and an optimizer."""
         import tensorflow as tf
 
-        if not _single(taken):
+        parts = taken.parts()
+        if not parts:
             raise ValueError("a step is made of several forward passes or losses")
+        self.batches = len(parts)
         self.model, args, kwargs, made = taken.forwards[0]
         given, true, pred, _, _ = taken.losses[0]
         again = given or _of_differences(true, pred, taken.targets[0])
@@ -56,9 +76,12 @@ class Recipe:
             raise ValueError("the loss is made by hand")
         if not taken.sources or not holds(self.model, taken.sources):
             raise ValueError("the tape is asked for gradients of more than the model's weights")
-        self._clipping = Clipping()
+        self._clipping, self._share = Clipping(), 1.0
+        divided = [_times(part, 1 / self.batches) for part in taken.gradients] if self.batches > 1 else []
+        if divided and Clipping().describes(divided, taken.applied):
+            self._share = 1 / self.batches
         # Where each gradient is changed for itself no step can be taken again, and losses can.
-        self.changed = not self._clipping.describes(taken.gradients, taken.applied)
+        self.changed = not self._goes_on(taken)
         if hasattr(taken.optimizer, "inner_optimizer"):
             raise ValueError("the loss is scaled")
         self.optimizer, self._again, self.sources = taken.optimizer, again, taken.sources
@@ -72,17 +95,29 @@ class Recipe:
             self._tail = tuple(pred.shape[1:])
         if self._index < 0 or not self._keys:
             raise ValueError("what the loss is given is not what the model gives")
-        total, mean = self._ratios(taken)
+        total, mean = self._ratios(parts[0])
         # A sum of the rows' losses keeps its factor in a smaller last batch, a mean of them as well: which it is, other steps tell.
         self._sum = total is not None and abs(total - 1) < _ALIKE
-        self._total, self.factor = total, mean
+        self._total, self.factor = total, mean if math.isfinite(mean) else 1.0
+        if not all(self._alike(part) for part in parts[1:]):
+            raise ValueError("a step adds up several losses")
+
+    @property
+    def undivided(self) -> int:
+        """Of how many batches a step adds up the gradients of their mean losses without dividing; 0 where it does not."""
+        return self.batches if self.batches > 1 and self._share == 1 and not self._sum and _near(self.factor, 1.0) else 0
+
+    def _goes_on(self, taken: Taken) -> bool:
+        """Whether the optimizer gets what the tapes gave, as in other steps."""
+        return self._clipping.describes([_times(part, self._share) for part in taken.gradients], taken.applied)
 
     def _ratios(self, taken: Taken) -> tuple[float | None, float]:
-        """The loss that went backward by the sum (None of a single number) and by the mean of what the loss function gave."""
+        """The loss that went backward by the sum (None of a single number) and by the mean (no number where that is 0) of what the loss
+        function gave."""
         given, true, pred, _, value = taken.losses[0]
         each = np.asarray(numpy_of(value if given is not None else self._again(true, pred)))
         target, mean = float(np.sum(numpy_of(taken.targets[0]))), float(each.mean())
-        return (target / (mean * each.size) if each.ndim and mean else None), (target / mean if mean else 1.0)
+        return (target / (mean * each.size) if each.ndim and mean else None), (target / mean if mean else math.nan)
 
     @property
     def adds_up(self) -> bool:
@@ -90,20 +125,42 @@ class Recipe:
         return self._total is not None and abs(self._total) >= _WHOLE
 
     def describes(self, taken: Taken) -> bool:
-        """Whether another step was made in the same way."""
-        same = _single(taken) and taken.forwards[0][0] is self.model and taken.optimizer is self.optimizer
-        self.changed = self.changed or not self._clipping.describes(taken.gradients, taken.applied)
+        """Whether another step was made in the same way, be it of fewer batches."""
+        parts = taken.parts()
+        same = parts and taken.forwards[0][0] is self.model and taken.optimizer is self.optimizer
         if not same or [id(source) for source in taken.sources] != [id(source) for source in self.sources]:
+            self.changed = self.changed or not self._goes_on(taken)
             return False
-        total, mean = self._ratios(taken)
+        self.changed = self.changed or (len(parts) == self.batches and not self._goes_on(taken))
+        return all(map(self._alike, parts))
+
+    def _alike(self, part: Taken) -> bool:
+        """Whether the loss of a batch is made as that of the first."""
+        total, mean = self._ratios(part)
         if not math.isfinite(mean):
             return True
         if not self._sum and not _near(mean, self.factor) and total is not None and self._total is not None and _near(total, self._total):
             self._sum = True
         return _near(total, self._total) if self._sum and total is not None and self._total is not None else _near(mean, self.factor)
 
+    def whole(self, taken: Taken) -> bool:
+        """Whether a step is made of as many batches as the first."""
+        return len(taken.targets) == self.batches
+
     def data(self, taken: Taken) -> tuple[Any, ...]:
-        """What this step worked on."""
+        """What this step worked on, as one batch. Raises ValueError where several do not make one."""
+        import tensorflow as tf
+
+        found = [self._data(part) for part in taken.parts()]
+        if len(found) == 1:
+            return found[0]
+        shapes = [[tuple(leaf.shape[1:]) if tf.is_tensor(leaf) and leaf.shape.rank else None for leaf in tf.nest.flatten(part)]
+                  for part in found]
+        if any(None in shape or shape != shapes[0] for shape in shapes):
+            raise ValueError("the batches that a step adds up differ in shape")
+        return cast("tuple[Any, ...]", tf.nest.map_structure(lambda *leaves: tf.concat(leaves, 0), *found))
+
+    def _data(self, taken: Taken) -> tuple[Any, ...]:
         import tensorflow as tf
 
         _, args, kwargs, _ = taken.forwards[0]
@@ -130,7 +187,8 @@ class Recipe:
         import tensorflow as tf
 
         value = self._again(data[1], pred, *data[2:]) if len(data) > 2 else self._again(data[1], pred)
-        return (self._total or 1.0) * tf.reduce_sum(value) if self._sum else self.factor * tf.reduce_mean(value)
+        # The mean of several batches as one is that of each, and what goes backward is the sum of theirs.
+        return (self._total or 1.0) * tf.reduce_sum(value) if self._sum else self.batches * self.factor * tf.reduce_mean(value)
 
     def step(self, data: tuple[Any, ...], optimizer: Any) -> Any:
         """One step with an optimizer; its loss."""
@@ -138,7 +196,10 @@ class Recipe:
 
         with tf.GradientTape() as tape:
             loss = self.loss(data, self.predict(data))
-        optimizer.apply_gradients(zip(self._clipping(tape.gradient(loss, self.sources)), self.sources, strict=True))
+        gradients = tape.gradient(loss, self.sources)
+        if self._share != 1:
+            gradients = [_times(part, self._share) for part in gradients]
+        optimizer.apply_gradients(zip(self._clipping(gradients), self.sources, strict=True))
         return loss
 
     def __call__(self, data: tuple[Any, ...]) -> Any:
@@ -257,8 +318,18 @@ def recorded() -> bool:
     return bool(record.could_possibly_record())
 
 
-def _single(taken: Taken) -> bool:
-    return len(taken.forwards) == len(taken.losses) == len(taken.targets) == 1
+def _added(one: Any, other: Any) -> Any:
+    import tensorflow as tf
+
+    if one is None or other is None:
+        return other if one is None else one
+    return tf.convert_to_tensor(one) + tf.convert_to_tensor(other)
+
+
+def _times(gradient: Any, share: float) -> Any:
+    import tensorflow as tf
+
+    return gradient if gradient is None or share == 1 else share * tf.convert_to_tensor(gradient)
 
 
 def _near(one: float, other: float) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
-from harness.frameworks.watch.keras_data import columns_of
+from harness.frameworks.watch.keras_data import class_ids, columns_of
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_tape import Recipe, Taken, TapeBackend, TapeReplay
+from harness.frameworks.watch.keras_trace import numpy_of
 
 if TYPE_CHECKING:
     from harness.checks.loss_facts import LossCall
@@ -40,7 +41,15 @@ class TapeProbes(Probes):
         if not self._recipe.describes(taken):
             self._reason, self.steps = "the steps are not made in one way", []
             return
-        data = self._recipe.data(taken)
+        if not self._recipe.whole(taken):
+            return
+        try:
+            data = self._recipe.data(taken)
+        except ValueError as error:
+            self._reason, self.steps = str(error), []
+            return
+        if self._recipe.batches > 1:
+            labels = class_ids(numpy_of(data[1]))
         watch.births.look(self._recipe.model, data, columns_of(data), loss, calls)
         self.offer(data, labels, 1.0)
 
@@ -52,6 +61,10 @@ class TapeProbes(Probes):
         """Why optimizer steps cannot be taken again, though losses can be computed; None where they can."""
         changed = self._recipe is not None and self._recipe.changed
         return "the gradients are changed before the step" if changed else super().refusal()
+
+    def undivided(self) -> int:
+        """Of how many batches each step adds up the gradients without dividing; 0 where it does not."""
+        return self._recipe.undivided if self._recipe is not None else 0
 
     def optimizers(self) -> list[Any]:
         """The one of the recipe."""

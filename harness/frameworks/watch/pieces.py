@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 def astray(rows: Sequence[Sequence[str]], labelled: Array, special: set[str]) -> tuple[int, int]:
     """How many rows of tokens have a label for each word, some of which are in pieces, and in how many of them the labels stand on the
-    first tokens of the row and not on those that begin a word.
+    first tokens of the row, special ones included or not, and not on those that begin a word.
 
     `labelled`: bool[rows, length]; `special`: tokens that are of no word. Rows with a label for every piece are none of these.
     """
@@ -27,7 +27,7 @@ def astray(rows: Sequence[Sequence[str]], labelled: Array, special: set[str]) ->
         if begins is None or len(begins) == len(words) or len(begins) < _LEAST or len(marked) != len(begins):
             continue
         counted += 1
-        wrong += marked != begins and marked == list(range(words[0], words[0] + len(marked)))
+        wrong += marked != begins and any(marked == list(range(first, first + len(marked))) for first in (0, words[0]))
     return counted, wrong
 
 
