@@ -49,3 +49,37 @@ def test_a_loss_that_divides_by_zero_is_born_there(tmp_path: Path) -> None:
     seen = watch(tmp_path, SCRIPT.replace("LOSS", OWN.replace(".mean()", ".mean() * torch.zeros(1).div(0).sum()")).replace("VALUE", "0"))
     assert found(seen) == ["L209"]
     assert seen.births[0].what != "input"
+
+
+PREPARED = """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+x = torch.rand(320, 6)
+x[::3, 2] = FLOOR
+y = (x[:, 0] > 0.5).long()
+
+class Levels(torch.utils.data.Dataset):
+    def __len__(self):
+        return 320
+    def __getitem__(self, i):
+        return torch.log(x[i]), y[i]
+
+model = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 2))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for epoch in range(3):
+    for rows, labels in torch.utils.data.DataLoader(Levels(), batch_size=32, shuffle=True):
+        loss = nn.functional.cross_entropy(model(rows), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("floor", "codes"), [("-1.0", ["L209"]), ("0.5", [])])
+def test_what_a_normalisation_keeps_of_bad_rows_is_no_cause(tmp_path: Path, floor: str, codes: list[str]) -> None:
+    seen = watch(tmp_path, PREPARED.replace("FLOOR", floor))
+    assert found(seen) == codes
+    if codes:
+        assert (seen.births[0].what, seen.births[0].step) == ("input", 1)
+        assert seen.births[0].site is not None
+        assert seen.births[0].site.source == "return torch.log(x[i]), y[i]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import BadBirth
@@ -43,7 +44,7 @@ class Births:
         """A loss is about to go backward."""
         if self._known or not self._watch.on_cpu(loss) or loss.numel() != 1 or math.isfinite(float(loss.detach())):
             return
-        found = (self._in_weights(calls) or self._in_input(calls) or self._in_target(calls, records)
+        found = (self._in_weights(calls) or self._in_input(calls) or self._in_buffers(calls) or self._in_target(calls, records)
                  or self._in_replay(loss, calls, records))
         self._watch.seen.births.append(found or BadBirth(step=self._step, what="loss", name=records[-1].facts.name if records else "loss",
                                                          site=records[-1].facts.site if records else None))
@@ -53,14 +54,18 @@ class Births:
         return self._watch.steps.steps + 1
 
     def _in_weights(self, calls: list[RootCall]) -> BadBirth | None:
-        """A weight or buffer that is not finite although nothing was seen to make it so."""
-        for call in calls:
-            for name, weight in [*call.module.named_parameters(), *call.module.named_buffers()]:
-                # Buffers may hold infinities on purpose (masks), weights may not.
-                bad = weight.isnan().any() if not weight.requires_grad else ~weight.detach().isfinite().all()
-                if weight.is_floating_point() and bool(bad):
-                    return BadBirth(step=self._step, what="weight", name=name, site=self._watch.seen.sites.get("step"))
-        return None
+        """A weight that is not finite although nothing was seen to make it so."""
+        weights = ((name, weight.detach()) for call in calls for name, weight in call.module.named_parameters())
+        return self._in_state((name, ~weight.isfinite() if weight.requires_grad else weight.isnan()) for name, weight in weights)
+
+    def _in_buffers(self, calls: list[RootCall]) -> BadBirth | None:
+        """The same of what a forward pass changes by itself, from its input as it may be. Infinities may be meant (masks)."""
+        return self._in_state((name, buffer.isnan()) for call in calls for name, buffer in call.module.named_buffers()
+                              if buffer.is_floating_point())
+
+    def _in_state(self, marks: Iterable[tuple[str, Any]]) -> BadBirth | None:
+        name = next((name for name, bad in marks if bool(bad.any())), None)
+        return None if name is None else BadBirth(step=self._step, what="weight", name=name, site=self._watch.seen.sites.get("step"))
 
     def _in_input(self, calls: list[RootCall]) -> BadBirth | None:
         for call in calls:
