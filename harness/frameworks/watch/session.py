@@ -29,6 +29,7 @@ from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import exceptions, imports, sources, sweeps, written
 from harness.frameworks.watch.answered import Answered
+from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
@@ -174,7 +175,7 @@ class WatchSession:
         self._maps.attach()
         self._columns.attach()
         self._configs.attach()
-        for part in (self.encoders, self.choosers, self.raw_bytes, Indicators(self)):
+        for part in (self.encoders, self.choosers, self.raw_bytes, Indicators(self), Arithmetic(self)):
             part.attach()
         self.folds.attach()
 
