@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ from harness.checks import metric_arrays, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import TensorFacts
 
 _METRIC_FRAMES = r"/(evaluate|sklearn/metrics|torchmetrics)/|/metrics/|:compute_metrics$|trainer\.py:(evaluat|evaluation_loop)"
 
@@ -29,6 +31,11 @@ _COUNTS = 0.05  # share of scores that a metric reads wrongly
 def _open(shape: tuple[int, ...]) -> str:
     """A shape in which a length that is left open has no number."""
     return f"({', '.join(str(size) if size else 'rows' for size in shape)}{',' if len(shape) == 1 else ''})"
+
+
+def _may_be(given: TensorFacts, target: TensorFacts) -> bool:
+    """Whether a metric may have been given what a loss was: real numbers, and as many in each row."""
+    return "float" in given.dtype and (0 in given.shape[1:] or math.prod(given.shape[1:]) == math.prod(target.shape[1:]))
 
 
 class MetricInput(Check):
@@ -228,7 +235,8 @@ class MetricInput(Check):
         if seen.task != "regression" or target is None or target.integral is not False:
             return None
         wrong = next((update for update in seen.evaluation.updates if update.name.endswith("Accuracy")), None)
-        if wrong is None:
+        # Of another training of the script it may ask for classes.
+        if wrong is None or (wrong.references is not None and not _may_be(wrong.references, target)):
             return None
         return Finding(
             message=f"{wrong.name} counts answers that are equal to their target as classes are, and the targets are real numbers: the "

@@ -10,7 +10,7 @@ from harness.checks.evaluation_mode import EvaluationInTrainingMode, TrainingInE
 from harness.checks.metric_places import MetricPlaces
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
-from harness.checks.tensor_facts import Site
+from harness.checks.tensor_facts import Site, TensorFacts
 from harness.checks.training_facts import ExceptionFacts
 from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
@@ -197,3 +197,17 @@ def test_ids_that_cannot_be_decoded(message: str) -> None:
     assert observation.exception is not None
     observation.exception.frames = [["train.py", 61, "pack"]]
     assert verdict(MetricInput, observation) is None
+
+
+@pytest.mark.parametrize(("references", "wrong"), [
+    (tensor(0), True), (tensor(0, 1), True), (ids(0), False), (tensor(0, 24), False)],
+    ids=["the loss's numbers", "with an axis of one", "class ids of another training", "rows of another training"])
+def test_an_accuracy_of_real_numbers(references: TensorFacts, wrong: bool) -> None:
+    update = MetricFacts(name="SparseCategoricalAccuracy", predictions=tensor(0, 8), references=references, site=HERE)
+    target = tensor(32, 1, minimum=-2.5, maximum=3.25, integral=False)
+    observation = seen(framework="keras", task="regression", evaluation=EvaluationFacts(updates=[update]),
+                       loss_calls=[call("mse", inputs=tensor(32, 1), target=target)])
+    if wrong:
+        found(MetricInput, observation, "real numbers")
+    else:
+        assert verdict(MetricInput, observation) is None
