@@ -60,6 +60,33 @@ def test_a_mask_that_only_training_has(tmp_path: Path, name: str, asked: str, *,
         assert finding.site.source == f"answers = {asked}"
 
 
+LOOP = """
+optimizer = keras.optimizers.Adam(0.02)
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+data = encode(rows, 8)
+
+@tf.function
+def step(xb, yb):
+    with tf.GradientTape() as tape:
+        loss = loss_of(yb, model(xb, training=True))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+for number in range(40):
+    part = slice(number % 20 * 32, number % 20 * 32 + 32)
+    step({key: tf.constant(value[part]) for key, value in data.items()}, tf.constant(y[part]))
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("asked", "fault"), [
+    ('model(wide["input_ids"], training=False)', True), ("model(wide, training=False)", False)])
+def test_a_mask_that_only_a_loop_has(tmp_path: Path, name: str, asked: str, *, fault: bool) -> None:
+    before, _, _ = ROUTER.partition("model.compile")
+    _, _, after = ROUTER.partition("verbose=0)")
+    seen = watch(tmp_path, (before + LOOP + after).replace("NAME", name).replace("ASKED", asked))
+    assert (found(seen) == ["B102"]) is fault, (found(seen), seen.asked, seen.warnings)
+
+
 @pytest.mark.parametrize("name", KERAS)
 @pytest.mark.parametrize(("asked", "fault"), [
     ('model(encode(short, 8)["input_ids"], training=False)', True), ("model(encode(short, 8), training=False)", False),

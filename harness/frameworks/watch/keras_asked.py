@@ -1,4 +1,4 @@
-"""How a Keras model is asked after `fit` has trained it: about padded token ids without their mask, or in training mode."""
+"""How a Keras model is asked that is trained: about padded token ids without their mask, or, after `fit`, in training mode."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ _BATCHES = 200  # trained batches that are looked at for what fills them
 
 
 class Asked:
-    """Told of the batches of `fit`; wraps calls and `predict` of the models that were trained on them."""
+    """Told of the batches of `fit` and of a loop; wraps calls and `predict` of the models that were trained on them."""
 
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._fillers: set[int] = set()
         self._bare = fills.Bare()
         self._trained: Any = None
+        self._looped: Any = None
         self._batches = 0
         self._calls = self._training = 0
         self._samples = Samples()
@@ -42,6 +43,18 @@ class Asked:
     def trained(self, model: Any, columns: dict[str, Any]) -> None:
         """A model was trained on a batch: the ids that its mask leaves out are padding, or what its configuration says."""
         self._trained = model
+        self._came(model, columns)
+
+    def stepped(self, forwards: list[tuple[Any, tuple[Any, ...], dict[str, Any], Any]]) -> None:
+        """A loop has taken a step through these models, each with arguments, keywords and what it made of them."""
+        for model, args, kwargs, _ in forwards:
+            given = _given(args, kwargs)
+            if hasattr(model, "config") and _IDS in given:
+                mask = given.get(_MASK, args[1] if len(args) > 1 else None)
+                self._looped = model
+                self._came(model, {_IDS: numpy_of(given[_IDS]), _MASK: None if mask is None else numpy_of(mask)})
+
+    def _came(self, model: Any, columns: dict[str, Any]) -> None:
         self._batches += 1
         ids, mask = columns.get(_IDS), columns.get(_MASK)
         if self._batches <= _BATCHES and ids is not None and mask is not None and np.shape(ids) == np.shape(mask):
@@ -52,10 +65,11 @@ class Asked:
     def _wrap(self, original: Any) -> Any:
         @functools.wraps(original)
         def asking(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if (model is self._trained or getattr(model, "history", None) is not None) and self._looking:
-                if model is self._trained:
+            fitted = model is self._trained or getattr(model, "history", None) is not None
+            if (fitted or model is self._looped) and self._looking:
+                if model is self._trained or model is self._looped:
                     self._watch.session.safely("a mask", self._asks, model, args, kwargs)
-                if original.__name__ == "__call__":
+                if fitted and original.__name__ == "__call__":
                     self._watch.session.safely("a mode", self._told, args, kwargs)
             return original(model, *args, **kwargs)
 
@@ -86,8 +100,7 @@ class Asked:
         watch.session.site("train_mode", place)
 
     def _asks(self, model: Any, args: Any, kwargs: Any) -> None:
-        first = args[0] if args else kwargs.get("x", kwargs.get("inputs", kwargs.get(_IDS)))
-        given = {**kwargs, **(first if hasattr(first, "keys") else {_IDS: first})}
+        given = _given(args, kwargs)
         if given.get(_MASK) is not None or (len(args) > 1 and args[1] is not None) or _IDS not in given or not hasattr(model, "config"):
             return
         ids = np.asarray(numpy_of(given[_IDS]))
@@ -114,3 +127,9 @@ class Asked:
         padded = ids == next(iter(self._fillers))
         at_the_end = np.cumprod(padded[:, ::-1], axis=1)[:, ::-1].astype(bool)
         return float(padded.mean()) if padded.any() and bool((padded == at_the_end).all()) else None
+
+
+def _given(args: Any, kwargs: Any) -> dict[str, Any]:
+    """What a model is given, by name; what comes first and bare are ids."""
+    first = args[0] if args else kwargs.get("x", kwargs.get("inputs", kwargs.get(_IDS)))
+    return {**kwargs, **(first if hasattr(first, "keys") else {_IDS: first})}

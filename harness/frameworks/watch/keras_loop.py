@@ -363,6 +363,7 @@ class Loop:
         watch.session.reach("step")
         watch.session.site("step")
         watch.buffers.stepped()
+        watch.session.safely("padding", watch.asked.stepped, taken.forwards)
         seen.framework = "tf_keras" if self._keras.__name__ == "tf_keras" else "keras"
         if seen.optimizer is None:
             seen.optimizer = watch.compiles.optimizer(None, optimizer)
