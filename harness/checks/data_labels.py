@@ -71,19 +71,25 @@ def still_guessing(seen: Observation) -> float | None:
         return None  # shares, and not classes, are wanted: the best answer has a loss of its own
     counts = training_labels(seen)
     classes = seen.classes or 0
-    floor = entropy(counts) if len(counts) > 1 else _of_marks(binary) or (math.log(classes) if classes > 1 else None)
+    floor = entropy(counts) if len(counts) > 1 else entropy(marks(binary)) or (math.log(classes) if classes > 1 else None)
     floor = floor and floor * reading.rows_added_up(seen) * reading.batches_added_up(seen)
     end = statistics.fmean(losses[-max(1, len(losses) // 3):])
     return floor if floor is not None and 0.95 * floor < end < 1.25 * floor else None
 
 
-def _of_marks(calls: list[LossCall]) -> float | None:
-    """What the best constant costs (nats) where each row has many marks of 0 and 1, as a mask has; None where they are something else."""
-    targets = [call.target for call in calls if call.target is not None]
+def marks(calls: list[LossCall]) -> dict[str, float]:
+    """The shares of 0 and 1 where each row has many of both, as a mask has; nothing where the targets are something else."""
+    targets = [call.target for call in calls if call.name in _BINARY and call.target is not None]
     if not targets or any(len(part.shape) < 3 or not part.integral or part.minimum != 0 or part.maximum != 1 for part in targets):
-        return None
+        return {}
     share = statistics.fmean(part.mean or 0.0 for part in targets)
-    return entropy({"0": 1 - share, "1": share})
+    return {"0": 1 - share, "1": share}
+
+
+def commonest(seen: Observation) -> float | None:
+    """Share of the commonest label, or mark; None where there are none."""
+    counts: Mapping[str, float] = training_labels(seen) or marks(seen.loss_calls)
+    return max(counts.values()) / sum(counts.values()) if len(counts) > 1 else None
 
 
 def _two_ends(facts: TensorFacts) -> bool:

@@ -7,7 +7,7 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import metric_arrays, reading
+from harness.checks import data_labels, metric_arrays, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.observation import Observation
@@ -25,6 +25,8 @@ _WORKS = {"first": "given the first array alone, it does not raise",
           "first classes": "given the first array's classes of the largest scores, it does not raise"}
 _SAME, _LOST = 1e-6, 0.1
 _COUNTING = ("IoU", "MeanIoU")
+# Epochs of an accuracy that stands still, how far it may be from a share, and what is left of the loss meanwhile.
+_EPOCHS, _STILL, _ABOUT, _FALLEN = 3, 5e-4, 0.01, 0.8
 _COUNTS = 0.05  # share of scores that a metric reads wrongly
 
 
@@ -291,7 +293,11 @@ class ConstantPrediction(Check):
                                            "S404", "S405", "S406", "E501")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges the last metric call, after at least 30 steps, and only where accuracy alone was asked for and is high."""
+        """Judges the last metric call, after at least 30 steps, and only where accuracy alone was asked for and is high; and an accuracy
+        by which training was ended, where it never moved from what a constant answer gets while the loss fell."""
+        blind = self._ended(seen)
+        if blind is not None:
+            return blind
         calls = [m for m in seen.evaluation.metrics if m.predicted_counts and m.reference_counts]
         if not calls:
             raise NotJudged("no metric was seen with its predictions and references")
@@ -315,3 +321,24 @@ class ConstantPrediction(Check):
             remedy='Report a metric that sees it: `f1` with `average="macro"`, balanced accuracy, or the confusion matrix; compare with '
                    "the majority share.", site=last.site or reading.place(seen, "evaluation"),
             evidence=["References: " + ", ".join(f"{name} x {count}" for name, count in sorted(last.reference_counts.items()))])
+
+    @staticmethod
+    def _ended(seen: Observation) -> Finding | None:
+        """Early stopping by a measure that stands still at the share of the commonest label."""
+        share = data_labels.commonest(seen)
+        for facts in seen.evaluation.monitors:
+            values, losses = facts.values, facts.losses
+            if share is None or not facts.ended or not facts.greater or len(values) < _EPOCHS or len(values) != len(losses):
+                continue
+            flat = max(values) - min(values) < _STILL and abs(values[0] - share) < _ABOUT
+            if not flat or "acc" not in facts.measure or losses[-1] >= _FALLEN * losses[0]:
+                continue
+            loss = "val_loss" if facts.measure.startswith("val_") else "loss"
+            return Finding(
+                message=f"`{facts.kind}` follows `{facts.measure}`, which stood at {values[0]:.3f} for all {len(values)} epochs: that is what "
+                        "one answer for everything gets, and it cannot see that the loss fell. It has ended the training.",
+                remedy=f'Follow the loss, `{facts.kind}(monitor="{loss}", ...)`, or a measure that tells (balanced accuracy, F1, the Dice '
+                       "coefficient of a mask).",
+                site=facts.site or reading.place(seen, "fit"),
+                evidence=[f"share of the commonest label: {share:.3f}", "the loss beside it: " + ", ".join(f"{x:.3g}" for x in losses)])
+        return None

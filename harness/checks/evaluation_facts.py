@@ -184,13 +184,17 @@ class PredictedFacts(Facts):
 
 class MonitorFacts(Facts):
     """Something that follows a measure, `kind` by its class: to keep the best model, to stop early, to lower the rate. `greater`: a larger
-    one is taken for the better one. Of Keras: the `best` value so far, and the `least` change that counts as better."""
+    one is taken for the better one. Of Keras: the `best` value so far, and the `least` change that counts as better; its `values` and the
+    `losses` beside them, epoch by epoch; whether it has `ended` the training."""
 
     kind: str
     measure: str
     greater: bool
     best: float | None = None
     least: float = 0.0
+    ended: bool = False
+    values: list[float] = []
+    losses: list[float] = []
     site: Site | None = None
 
 

@@ -15,6 +15,7 @@ from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
 
 _SUPERVISED = {"cross_entropy", "nll", "bce", "bce_with_logits", "mse", "l1", "sparse_categorical", "categorical"}
+_OF_CLASSES, _GUESSED = _SUPERVISED - {"mse", "l1"}, 0.3  # nats
 _DROWNED, _OUTPULLED = 50.0, 30.0  # by value, by gradient
 _LARGER, PULLING = 10.0, 8.0  # the same where the smaller one was seen to be learnt alone
 _FEWEST, _LEARNT = 5, 0.9
@@ -249,7 +250,8 @@ class DrownedTerm(Check):
         start, end = reading.start_and_end(small.values)
         if found.falls and not (found.halts and alone is not None and _gets_further(alone, small)):
             return None
-        if end > 3 * start:
+        # A guess among classes costs more than nothing from the start; what rises from there is pushed aside.
+        if end > 3 * start and not (small.name in _OF_CLASSES and start >= _GUESSED):
             raise NotJudged("the smaller term began near zero: a penalty, or one whose weight is being raised")
         site = reading.place(seen, "loss")
         evidence = [f"The smaller term went from {start:.3g} to {end:.3g} in {len(small.values)} steps."]

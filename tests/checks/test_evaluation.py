@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from harness.checks.base import Finding
 from harness.checks.evaluation import ConstantPrediction, MetricInput
-from harness.checks.evaluation_facts import AlignmentFacts, DecisionFacts, EvaluationFacts, MetricFacts
+from harness.checks.evaluation_facts import AlignmentFacts, DecisionFacts, EvaluationFacts, MetricFacts, MonitorFacts
 from harness.checks.evaluation_mode import EvaluationInTrainingMode, TrainingInEvaluationMode
 from harness.checks.metric_places import MetricPlaces
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
-from harness.checks.training_facts import ExceptionFacts
+from harness.checks.training_facts import ExceptionFacts, StepFacts
 from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
 
 DROPOUT = model(stochastic=True)
@@ -211,3 +212,18 @@ def test_an_accuracy_of_real_numbers(references: TensorFacts, wrong: bool) -> No
         found(MetricInput, observation, "real numbers")
     else:
         assert verdict(MetricInput, observation) is None
+
+
+@pytest.mark.parametrize(("facts", "wrong"), [
+    ({}, True), ({"ended": False}, False), ({"values": [0.9, 0.9, 0.91, 0.91]}, False), ({"values": [1.0] * 4}, False),
+    ({"losses": [0.31, 0.3, 0.3, 0.31]}, False), ({"measure": "val_f1"}, False), ({"values": [0.9, 0.9], "losses": [0.5, 0.2]}, False)],
+    ids=["ended", "went on", "moved", "all right", "nothing learnt", "another measure", "two epochs"])
+def test_early_stopping_by_a_measure_that_stands_still(facts: dict[str, object], wrong: bool) -> None:
+    monitor = MonitorFacts(**{"kind": "EarlyStopping", "measure": "val_accuracy", "greater": True, "ended": True, "values": [0.9] * 4,
+                              "losses": [0.5, 0.3, 0.2, 0.15], "site": HERE} | facts)
+    trained = [StepFacts(step=number + 1, loss=0.4, labels=[0] * 9 + [1]) for number in range(40)]
+    observation = seen(framework="keras", evaluation=EvaluationFacts(monitors=[monitor]), steps=trained)
+    if wrong:
+        found(ConstantPrediction, observation, "stood at 0.900 for all 4 epochs", "val_loss")
+    else:
+        assert not isinstance(verdict(ConstantPrediction, observation), Finding)

@@ -137,7 +137,8 @@ class KerasWatcher:
         return fit
 
     def _followed(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
-        monitors.of_keras(self.session, signature.bind(model, *args, **kwargs).arguments.get("callbacks"))
+        history = getattr(getattr(model, "history", None), "history", None) or {}
+        monitors.of_keras(self.session, signature.bind(model, *args, **kwargs).arguments.get("callbacks"), history)
 
     def _fit_begins(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         given = signature.bind(model, *args, **kwargs).arguments

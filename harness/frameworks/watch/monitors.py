@@ -14,10 +14,10 @@ from harness.frameworks.watch import parsed, written
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import Place, site
 
-_MOST = 8
+_MOST, _EPOCHS = 8, 50
 
 
-def of_keras(session: WatchSession, callbacks: Any) -> None:
+def of_keras(session: WatchSession, callbacks: Any, history: dict[str, list[float]]) -> None:
     """The callbacks that `fit` was given, once they have made up their minds: whether less of what they follow is better."""
     for callback in callbacks if isinstance(callbacks, list | tuple) else [callbacks]:
         better, measure = getattr(callback, "monitor_op", None), getattr(callback, "monitor", None)
@@ -25,10 +25,12 @@ def of_keras(session: WatchSession, callbacks: Any) -> None:
             continue
         less, more = bool(better(0.0, 1.0)), bool(better(1.0, 0.0))
         if less != more:
-            kind = type(callback).__name__
+            kind, loss = type(callback).__name__, "val_loss" if measure.startswith("val_") else "loss"
             best, least = getattr(callback, "best", None), getattr(callback, "min_delta", 0.0)
             add(session, kind, measure, site(written.built(kind, session.script, session.sites)), greater=more,
-                best=float(best) if isinstance(best, float | np.floating) and np.isfinite(best) else None, least=abs(float(least or 0.0)))
+                best=float(best) if isinstance(best, float | np.floating) and np.isfinite(best) else None, least=abs(float(least or 0.0)),
+                ended=bool(getattr(callback, "stopped_epoch", 0)), values=list(map(float, history.get(measure, [])))[-_EPOCHS:],
+                losses=list(map(float, history.get(loss, [])))[-_EPOCHS:])
 
 
 def of_trainer(session: WatchSession, arguments: Any, callbacks: Iterable[Any]) -> None:
@@ -50,10 +52,9 @@ def of_plateau(session: WatchSession, schedule: Any, place: Place | None) -> Non
         add(session, "ReduceLROnPlateau", ast.unparse(given[0]), made or site(place), greater=schedule.mode == "max")
 
 
-def add(session: WatchSession, kind: str, measure: str, place: Site | None, *, greater: bool, best: float | None = None,
-        least: float = 0.0) -> None:
-    """Remember one, once."""
+def add(session: WatchSession, kind: str, measure: str, place: Site | None, *, greater: bool, **facts: Any) -> None:
+    """Remember one, once. `facts`: what else is known of it."""
     known = session.observation.evaluation.monitors
-    facts = MonitorFacts(kind=kind, measure=measure, greater=greater, site=place, best=best, least=least)
-    if facts not in known and len(known) < _MOST:
-        known.append(facts)
+    found = MonitorFacts(kind=kind, measure=measure, greater=greater, site=place, **facts)
+    if found not in known and len(known) < _MOST:
+        known.append(found)
