@@ -335,8 +335,8 @@ class ConstantPrediction(Check):
                 continue
             loss = "val_loss" if facts.measure.startswith("val_") else "loss"
             return Finding(
-                message=f"`{facts.kind}` follows `{facts.measure}`, which stood at {values[0]:.3f} for all {len(values)} epochs: that is what "
-                        "one answer for everything gets, and it cannot see that the loss fell. It has ended the training.",
+                message=f"`{facts.kind}` follows `{facts.measure}`, which stood at {values[0]:.3f} for all {len(values)} epochs: that is "
+                        "what one answer for everything gets, and it cannot see that the loss fell. It has ended the training.",
                 remedy=f'Follow the loss, `{facts.kind}(monitor="{loss}", ...)`, or a measure that tells (balanced accuracy, F1, the Dice '
                        "coefficient of a mask).",
                 site=facts.site or reading.place(seen, "fit"),

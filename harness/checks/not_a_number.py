@@ -13,6 +13,9 @@ from harness.checks.model_facts import BadBirth
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
+_OF_NOTHING = ("A softmax over nothing is no number: mask with a large negative number instead of `-inf` (`torch.finfo(x.dtype).min`), or "
+               "leave each row something to look at, such as itself.")
+
 
 class NotANumber(Check):
     """The loss becomes NaN or infinite.
@@ -80,12 +83,15 @@ class NotANumber(Check):
         rows = f", rows {', '.join(map(str, birth.rows[:8]))}" if birth.rows else ""
         labels = f" with the labels {sorted(set(map(str, birth.row_labels)))[:8]}" if birth.row_labels else ""
         made = seen.sites.get("bad_input") if birth.what == "input" else None
+        masked = birth.what == "activation" and "softmax" in birth.name.lower()
+        how = "rows go in of which everything is masked" if masked else "finite numbers go in, others come out"
         remedies = {
             "input": (f"The data itself holds NaN or infinity in `{birth.name}`: drop or fill those rows (`numpy.isfinite`, `df.dropna()`)."
                       if made is None else "Guard the line that makes it: a column that never changes has a deviation of 0, "
                       "`(x - mean) / (std + 1e-8)`; logarithms and roots want numbers above 0."),
-            "activation": f"Guard what `{birth.name}` computes: no division by zero, `log(x + 1e-8)`, `sqrt(x + 1e-8)`, or a stable "
-                          "form such as `log_softmax`.",
+            "activation": _OF_NOTHING if masked else (
+                f"Guard what `{birth.name}` computes: no division by zero, `log(x + 1e-8)`, `sqrt(x + 1e-8)`, or a stable form such as "
+                "`log_softmax`."),
             "loss": "Guard the loss: use the form that takes logits, or clamp what goes into `log` and into denominators (`x + 1e-8`).",
             "gradient": f"The value of `{birth.name}` is finite but its derivative is not (square root or norm at 0, `where` over a NaN): "
                         "add 1e-8 inside the root, or clamp before it.",
@@ -93,9 +99,7 @@ class NotANumber(Check):
                       + ("(`keras.optimizers.Adam(..., clipnorm=1.0)`)." if seen.framework in reading.KERAS else
                          "(`torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`)."),
         }
-        return Finding(message=f"{what}. It is born at step {birth.step} in the {birth.what} `{birth.name}`{rows}{labels}: finite "
-                               "numbers go "
-                               "in, others come out." if birth.what != "input" else
+        return Finding(message=f"{what}. It is born at step {birth.step} in the {birth.what} `{birth.name}`{rows}{labels}: {how}." if birth.what != "input" else
                                f"{what}. It comes with the data: the {_named(birth)}{rows} holds NaN or infinity at step "
                                f"{birth.step}.",
                        remedy=remedies[birth.what], evidence=curve,

@@ -226,7 +226,7 @@ class GradientsNotZeroed(Check):
         groups = len(seen.optimizer.learning_rates) if seen.optimizer is not None else 0
         # Those of another optimizer come behind these groups.
         came = any(p.gradient_norm for p in weights if p.group is None or p.group < groups)
-        if len(steps) < 3 or not came or any(s.gradient_norm is None or s.gradient_norm > 0 for s in steps):
+        if len(steps) < 3 or not came or any(s.gradient_norm != 0 for s in steps):
             return None
         decays = bool(seen.optimizer and seen.optimizer.weight_decay)
         if any(p.moved for p in weights) and not decays:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from harness.checks.base import Finding
@@ -120,6 +122,7 @@ def test_gradients_wiped_before_the_step() -> None:
     still = model(parameters=[parameter("head.weight", moved=False)])
     found(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=still), "between backward() and step()")
     assert verdict(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=model())) is None
+    assert verdict(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=math.nan), model=still)) is None
     decays = OptimizerFacts(kind="AdamW", weight_decay=0.01)  # which moves weights without any gradient
     found(GradientsNotZeroed, seen(steps=steps(5, gradient_norm=0.0), model=model(), optimizer=decays), "between backward() and step()")
 

@@ -83,3 +83,42 @@ def test_what_a_normalisation_keeps_of_bad_rows_is_no_cause(tmp_path: Path, floo
         assert (seen.births[0].what, seen.births[0].step) == ("input", 1)
         assert seen.births[0].site is not None
         assert seen.births[0].site.source == "return torch.log(x[i]), y[i]"
+
+
+ATTENTION = """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+x, y = torch.randn(60, 8), torch.randint(0, 2, (60,))
+linked = torch.rand(60, 60) < 0.1
+linked[7] = False
+OWN
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.keys, self.out = nn.Linear(8, 8), nn.Linear(8, 2)
+    def forward(self, x):
+        scores = (x @ self.keys(x).T).masked_fill(~linked, float("-inf"))
+        weights = torch.softmax(scores, -1)
+        return self.out(weights @ x)
+
+model = Attention()
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for step in range(30):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("own", "codes"), [("", ["L209"]), ("linked |= torch.eye(60, dtype=torch.bool)", [])])
+def test_attention_to_nothing(tmp_path: Path, own: str, codes: list[str]) -> None:
+    seen = watch(tmp_path, ATTENTION.replace("OWN", own))
+    assert found(seen) == codes
+    if codes:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert finding.site is not None
+        assert finding.site.source == "weights = torch.softmax(scores, -1)"
+        assert "rows 7" in finding.message
+        assert "everything is masked" in finding.message
