@@ -99,7 +99,8 @@ class NotANumber(Check):
                       + ("(`keras.optimizers.Adam(..., clipnorm=1.0)`)." if seen.framework in reading.KERAS else
                          "(`torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`)."),
         }
-        born = (f"It comes with the data: the {_named(birth)}{rows} holds NaN or infinity at step {birth.step}." if birth.what == "input" else
+        came = f"It comes with the data: the {_named(birth)}{rows} holds NaN or infinity at step {birth.step}."
+        born = (came if birth.what == "input" else
                 f"It is born at step {birth.step} in the {birth.what} `{birth.name}`{rows}{labels}: {how}.")
         return Finding(message=f"{what}. {born}",
                        remedy=remedies[birth.what], evidence=curve,

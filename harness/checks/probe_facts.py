@@ -157,6 +157,8 @@ class ProbeFacts(Facts):
     `frozen_head_matters`: the same of a last layer that is frozen.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
     with labels shuffled, `text_baseline_rows`: rows that they were measured on; `twins`: those of them with equal inputs.
+    `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
+    `number_baseline_rows`.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
@@ -188,6 +190,8 @@ class ProbeFacts(Facts):
     text_baseline: float | None = None
     text_baseline_shuffled: float | None = None
     text_baseline_rows: int = 0
+    number_baseline: float | None = None
+    number_baseline_rows: int = 0
     twins: TwinFacts | None = None
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None

@@ -7,7 +7,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import data_labels, pairing, raised, reading, sourcing
+from harness.checks import data_labels, pairing, raised, reading, sourcing, unpredictable
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import RedrawnFacts
 from harness.checks.observation import Observation
@@ -43,6 +43,12 @@ class UninformativeLabels(Check):
         mispaired = pairing.finding(seen) or pairing.unrelated(seen)
         if mispaired is not None:
             return mispaired
+        probes = seen.probes
+        if seen.task == "regression" and probes.number_baseline is not None:
+            return unpredictable.finding(seen, probes.number_baseline, probes.number_baseline_rows, simple=_simple(seen))
+        return self._of_classes(seen)
+
+    def _of_classes(self, seen: Observation) -> Finding | None:
         probes = seen.probes
         rows, noise = self._noise(seen)
         nothing = nothing_carries(seen)

@@ -297,14 +297,15 @@ def test_initial_loss_explained(facts: dict[str, object]) -> None:
     assert not hasattr(verdict(InitialLoss, seen(**healthy)), "remedy")
 
 
-def _terms(small_end: float, gradient: float, name: str = "cross_entropy") -> list[dict[str, object]]:
+def _terms(small_end: float, gradient: float, name: str = "cross_entropy", start: float = 1.1) -> list[dict[str, object]]:
     return [term for n in range(10) for term in (
         {"step": n, "name": "mse", "value": 900.0 - n, "gradient_norm": 500.0, "line": 9},
-        {"step": n, "name": name, "value": 1.1 + (small_end - 1.1) * n / 9, "gradient_norm": gradient, "line": 10})]
+        {"step": n, "name": name, "value": start + (small_end - start) * n / 9, "gradient_norm": gradient, "line": 10})]
 
 
 def test_drowned_term() -> None:
     found(DrownedTerm, seen(loss_terms=_terms(1.1, 0.5), loss_calls=[call()]), "drowns cross_entropy", "1000 times")
+    found(DrownedTerm, seen(loss_terms=_terms(5.5, 0.5), loss_calls=[call()]), "from 1.1 to 5.5")
 
 
 def test_a_term_that_is_drowned_by_gradient_alone() -> None:
@@ -315,7 +316,7 @@ def test_a_term_that_is_drowned_by_gradient_alone() -> None:
 
 
 @pytest.mark.parametrize(("terms", "facts"), [
-    (_terms(0.2, 0.5), {}), (_terms(1.1, 400.0), {}), (_terms(1.1, 0.5, "kl"), {}), (_terms(5.5, 0.5), {}),
+    (_terms(0.2, 0.5), {}), (_terms(1.1, 400.0), {}), (_terms(1.1, 0.5, "kl"), {}), (_terms(1.1, 0.5, start=0.02), {}),
     (_terms(1.1, 0.5), {"models_stepped": 2}), ([], {})])
 def test_terms_in_balance(terms: list[dict[str, object]], facts: dict[str, object]) -> None:
     assert not hasattr(verdict(DrownedTerm, seen(loss_terms=terms, loss_calls=[call()], **facts)), "remedy")

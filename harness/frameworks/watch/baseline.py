@@ -11,6 +11,7 @@ from harness.checks.probe_facts import ProbeFacts, TwinFacts
 
 _FOLDS = 5
 _LEAST = 60
+_CLASSES = 50
 _HASHED = 2048
 _RANDOM = 256
 # Rows beyond this change a weak signal's significance little and cost their cube.
@@ -22,22 +23,29 @@ class Rows(Protocol):
     """Keeps the rows that were trained on."""
 
     def rows_seen(self) -> tuple[str, list[Any], Any]:
-        """Kind of the rows (tokens, numbers), the rows, and their labels `int[rows]`."""
+        """Kind of the rows (tokens, numbers), the rows, and their labels `int[rows]` or targets `float[rows]`."""
 
 
 def measure(seen: Rows, facts: ProbeFacts) -> None:
-    """Fill the baseline of the rows trained on so far, where they have classes."""
+    """Fill the baseline of the rows trained on so far, by their classes or, where these are too many, by their numbers."""
     kind, rows, labels = seen.rows_seen()
     if len(labels) < _LEAST:
         facts.skipped["baseline"] = f"only {len(labels)} labelled rows were seen"
         return
-    facts.twins = _twins(rows, labels)
+    many = len(np.unique(labels)) > _CLASSES
+    facts.twins = None if many else _twins(rows, labels)
     if len(labels) > _MOST:
         chosen = np.sort(np.random.default_rng(1).permutation(len(labels))[:_MOST])
         rows, labels = [rows[number] for number in chosen], labels[chosen]
     counts = np.unique(labels, return_counts=True)[1]
-    if len(counts) < 2 or len(counts) > 50:
-        facts.skipped["baseline"] = "the labels are constant" if len(counts) < 2 else "too many classes"
+    if len(counts) < 2:
+        facts.skipped["baseline"] = "the labels are constant"
+        return
+    if many:
+        facts.skipped["baseline"] = "too many classes"
+        kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)
+        facts.number_baseline = max(_correlation(kernel, labels, np.random.default_rng(0)) for kernel in kernels)
+        facts.number_baseline_rows = len(labels)
         return
     kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)
     generator = np.random.default_rng(0)
@@ -99,16 +107,26 @@ def cross_validated(kernel: Any, labellings: list[Any], generator: Any) -> list[
     classes = np.unique(labellings[0])
     numbers = np.stack([np.searchsorted(classes, labels) for labels in labellings])
     wanted = np.eye(len(classes), dtype=np.float64)[numbers].transpose(1, 0, 2)
-    order = generator.permutation(len(labellings[0]))
-    right = np.zeros(len(labellings))
+    scores = _held_out(kernel, wanted.reshape(len(wanted), -1), generator).reshape(wanted.shape)
+    return [float(share) for share in (scores.argmax(2) == numbers.T).mean(0)]
+
+
+def _correlation(kernel: Any, targets: Any, generator: Any) -> float:
+    """Of kernel ridge regression's answers, for rows that it was not fitted on, with their targets, by rank: a few may be huge."""
+    ranks = np.argsort(np.argsort(targets, kind="stable"), kind="stable").astype(np.float64)
+    answers = _held_out(kernel, ranks[:, None], generator)[:, 0]
+    return float(np.corrcoef(answers, ranks)[0, 1]) if answers.std() > 0 else 0.0
+
+
+def _held_out(kernel: Any, wanted: Any, generator: Any) -> Any:
+    """What kernel ridge regression answers for rows of float[rows, n] that it was not fitted on."""
+    order, scores = generator.permutation(len(wanted)), np.empty_like(wanted)
     for fold in range(_FOLDS):
         held = order[fold::_FOLDS]
         fitted = np.setdiff1d(order, held)
         inner = kernel[np.ix_(fitted, fitted)]
         strength = 0.1 * np.trace(inner) / len(fitted) + 1e-9
         offset = wanted[fitted].mean(0)
-        residual = (wanted[fitted] - offset).reshape(len(fitted), -1)
-        weights = np.linalg.solve(inner + strength * np.eye(len(fitted)), residual)
-        scores = (kernel[np.ix_(held, fitted)] @ weights).reshape(len(held), len(labellings), -1) + offset
-        right += (scores.argmax(2) == numbers[:, held].T).sum(0)
-    return [float(share) for share in right / len(labellings[0])]
+        weights = np.linalg.solve(inner + strength * np.eye(len(fitted)), wanted[fitted] - offset)
+        scores[held] = kernel[np.ix_(held, fitted)] @ weights + offset
+    return scores

@@ -53,3 +53,17 @@ def key_of(target: ast.expr) -> str:
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and isinstance(target.slice, ast.Constant):
         return f"{target.value.id}[{target.slice.value!r}]"
     return ""
+
+
+def of_place(args: list[ast.expr], place: int, path: Path) -> tuple[ast.expr | None, Path]:
+    """What a call gives in a place, and which part of that: of `fit(*pair)` in the second place the second of the pair."""
+    spread = next((number for number, arg in enumerate(args) if isinstance(arg, ast.Starred)), len(args))
+    if place < spread:
+        return args[place], path
+    last = args[-1] if spread == len(args) - 1 else None
+    return (last.value, (place - spread, *path)) if isinstance(last, ast.Starred) else (None, path)
+
+
+def columns(index: ast.expr) -> bool:
+    """Whether an index names columns of a table: `table[["price", "size"]]`."""
+    return isinstance(index, ast.List) and bool(index.elts) and all(isinstance(getattr(part, "value", None), str) for part in index.elts)

@@ -17,3 +17,5 @@ ROWWISE = {"batch", "prefetch", "repeat", "cache", "take", "skip", "select", "fi
 MOVES_ROWS = {"shuffle", "select", "filter", "drop", "dropna", "sample"}
 REORDERS = {"permutation", "shuffle", "sample", "sort", "argsort", "sorted", "sort_values", "randperm", "roll", "flip", "reversed",
              "flipud", "choice"}
+# Methods of tables, whatever they are given.
+OF_FRAMES = {"sort_values", "sort_index", "sample"}

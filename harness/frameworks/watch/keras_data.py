@@ -221,8 +221,8 @@ class Data:
         if self.current is not None:
             self.current.came += 1
             self.current.labels += labels or [] if len(self.current.labels) < _ORDERED else []
-        if labels is not None and not self._rows.full:
-            self._keep(columns, labels)
+        if not self._rows.full:
+            self._keep(columns, labels or tensors.numbers(torch_batches.labels_in(columns)))
         return columns, labels
 
     def describe(self, columns: dict[str, Any]) -> BatchFacts:
@@ -237,9 +237,9 @@ class Data:
         seen.labels = class_ids(torch_batches.labels_in(columns))
         return seen
 
-    def _keep(self, columns: dict[str, Any], labels: list[Any]) -> None:
+    def _keep(self, columns: dict[str, Any], labels: list[Any] | None) -> None:
         data = columns.get(main_input(columns) or "")
-        if not isinstance(data, np.ndarray) or data.ndim < 1 or len(data) != len(labels) or data.dtype.kind not in "iufb":
+        if labels is None or not isinstance(data, np.ndarray) or data.ndim < 1 or len(data) != len(labels) or data.dtype.kind not in "iufb":
             return
         alone = self.current if len(self._all) == 1 else None
         self._rows.add(data, labels, columns.get("attention_mask"), first=alone is not None and alone.in_first_pass,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.checks.raised import INPUTS, LABELS
 from harness.frameworks.watch import handing
-from harness.frameworks.watch.bindings import PUT, Bound, Path, key_of, name_of, of_target
+from harness.frameworks.watch.bindings import PUT, Bound, Path, columns, key_of, name_of, of_place, of_target
 
 Scope = ast.Module | ast.FunctionDef | ast.Lambda
 
@@ -149,7 +149,7 @@ class Text:
             self._name(value.id, scope, line, path, deep)
         elif isinstance(value, ast.Tuple | ast.List) and path and isinstance(path[0], int) and path[0] < len(value.elts):
             self._follow(value.elts[path[0]], scope, line, path[1:], deep + 1)
-        elif isinstance(value, ast.Dict) and path:
+        elif isinstance(value, ast.Dict) and value.values:
             self._of_dict(value, scope, line, path, deep)
         elif isinstance(value, ast.Call):
             self._call(value, scope, line, path, deep)
@@ -208,20 +208,21 @@ class Text:
                      and any(call.lineno <= line <= (call.end_lineno or 0) for line in self._callers)]
         if len(calls) != 1:
             return
-        place = names.index(name) - method
         given = next((word.value for word in calls[0].keywords if word.arg == name), None)
-        if given is None and 0 <= place < len(calls[0].args):
-            given = calls[0].args[place]
-        if given is not None and not isinstance(given, ast.Starred):
+        if given is None and (place := names.index(name) - method) >= 0:
+            given, path = of_place(calls[0].args, place, path)
+        if given is not None:
             self._follow(given, self._scope_of.get(id(calls[0]), self._tree), calls[0].lineno, path, deep + 1)
 
     def _of_dict(self, value: ast.Dict, scope: Scope, line: int, path: Path, deep: int) -> None:
         # Where a model takes its labels among its inputs, one dict stands for both.
-        wanted = {0: INPUTS, 1: LABELS}.get(path[0], ()) if isinstance(path[0], int) else (path[0],)
-        for key, part in zip(value.keys, value.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value in wanted:
-                self._follow(part, scope, line, path[1:], deep + 1)
-                return
+        wanted = {0: INPUTS, 1: LABELS}.get(path[0], ()) if path and isinstance(path[0], int) else path[:1]
+        parts = [part for key, part in zip(value.keys, value.values, strict=True) if isinstance(key, ast.Constant) and key.value in wanted]
+        if not path:  # of a table the rows of one column are those of all
+            self._note(value, scope, "made")
+            parts = value.values
+        if parts:
+            self._follow(parts[0], scope, line, path[1:], deep + 1)
 
     def _subscript(self, value: ast.Subscript, scope: Scope, line: int, path: Path, deep: int) -> None:
         index = value.slice
@@ -230,7 +231,7 @@ class Text:
             return
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         # The first axis is the rows'; what the others pick moves none of them.
-        whole = (isinstance(parts[0], ast.Slice) and parts[0].step is None) or self._row(index, scope) if parts else True
+        whole = not parts or (isinstance(parts[0], ast.Slice) and parts[0].step is None) or columns(index) or self._row(index, scope)
         self._note(value, scope, "taken" if whole else "reordered", "" if whole else ast.unparse(index))
         self._follow(value.value, scope, line, path, deep + 1)
 
@@ -318,7 +319,7 @@ class Text:
             return (value.args[1], path[path.index(given) + 1:], "") if given in path else (base, path, "")
         if base is not None and name == "groupby" and not any(word.arg == "sort" for word in value.keywords):
             return base, path, "reordered"  # the groups come sorted by their key
-        if base is not None and name in handing.REORDERS and first is None:
+        if base is not None and (name in handing.OF_FRAMES or (name in handing.REORDERS and first is None)):
             return base, rest, "reordered"
         if first is None:
             return None

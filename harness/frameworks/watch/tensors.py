@@ -113,13 +113,22 @@ def bad_rows(data: np.ndarray[Any, Any]) -> list[int]:
 
 def whole_labels(value: Any, limit: int = 512) -> list[Any] | None:
     """Labels of the rows where a tensor or array holds one whole number a row, else None."""
-    data = array(value)
+    data = _one_a_row(value)
     if data is None:
-        return None
-    if data.ndim == 2 and data.shape[1] == 1:
-        data = data[:, 0]
-    if data.ndim != 1 or data.dtype.kind not in "iufb" or not data.size:
         return None
     if data.dtype.kind == "f" and not (np.isfinite(data).all() and (data == np.floor(data)).all()):
         return None
     return [int(label) for label in data[:limit]]
+
+
+def numbers(value: Any, limit: int = 512) -> list[float] | None:
+    """The targets of the rows where a tensor or array holds one finite number a row, else None."""
+    data = _one_a_row(value)
+    return None if data is None or not np.isfinite(data).all() else [float(number) for number in data[:limit]]
+
+
+def _one_a_row(value: Any) -> np.ndarray[Any, Any] | None:
+    data = array(value)
+    if data is not None and data.ndim == 2 and data.shape[1] == 1:
+        data = data[:, 0]
+    return None if data is None or data.ndim != 1 or data.dtype.kind not in "iufb" or not data.size else data

@@ -316,12 +316,15 @@ class Data:
         if self._watch.steps.steps < _FIRST:
             self._retarget(self.current, calls)
         self.trained_rows += self.batch_labels or []
-        if self.batch_labels is not None and not self._rows.full:
-            self._keep(self.batch, self.batch_labels, self._target(self.current))
+        if not self._rows.full:
+            labels = self.batch_labels or tensors.numbers(self.labels_of(self.batch, self.current))
+            self._keep(self.batch, labels, self._target(self.current))
         self.batch_labels = None
 
-    def _keep(self, batch: Any, labels: list[Any], target: str | None = None) -> None:
-        """Rows of the training batches with their labels, for the baseline."""
+    def _keep(self, batch: Any, labels: list[Any] | None, target: str | None = None) -> None:
+        """Rows of the training batches with their labels, or a number each, for the baseline."""
+        if labels is None:
+            return
         columns = torch_batches.columns_of(batch)
         data = tensors.array(columns.get(torch_batches.inputs_key(columns, torch_batches.labels_in(batch, target)) or ""))
         if data is None or len(data) != len(labels) or data.ndim < 1:
@@ -341,11 +344,9 @@ class Data:
         if call is self._given and self._watch.seen.batches:
             self._watch.seen.batches[-1].leak = leaks.measure(columns, target)
         labels = tensors.whole_labels(target) if tensors.is_tensor(target) else None
-        if labels is None:
-            return
-        self.trained_rows += labels
+        self.trained_rows += labels or []
         if not self._rows.full:
-            self._keep(columns, labels)
+            self._keep(columns, labels or (tensors.numbers(target) if tensors.is_tensor(target) else None))
 
     def rows_seen(self) -> tuple[str, list[Any], Any]:
         """`tokens` or `numbers`; the rows; their labels."""
