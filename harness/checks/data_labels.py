@@ -27,6 +27,7 @@ _EXACT = 1e-5  # one label in a thousand of another class changes the variance b
 # The share of ones that is left of numbers between 0 and 1 when they are cut; how wide and how large such numbers are.
 _NEXT_TO_NONE, _SPREAD, _ABOUT_ONE = 0.002, 0.05, 1.5
 _BINARY, _DISTANCES = ("bce", "bce_with_logits"), ("mse", "l1")
+_WHOLE = re.compile(r"\bint\d*\b|uint\d+|\.long\(|zeros_like|//|\bround\(|\bfloor\(")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
 # What answers that are no better than chance do not reach: times the share of the rarer labels, and the area under the ROC curve.
@@ -215,7 +216,7 @@ class ConstantLabels(Check):
         values = {end for facts in (*columns, *targets) for end in (facts.minimum, facts.maximum)}
         # An equation's residual is held against zeros on purpose: no layer gives it.
         head = seen.model is not None and seen.model.final_units is not None
-        enough = bool(columns) and len(targets) >= _BATCHES and sum(math.prod(facts.shape) for facts in targets) >= _POSITIONS
+        enough = (bool(columns) or _answers(seen, calls)) and len(targets) >= _BATCHES and sum(math.prod(facts.shape) for facts in targets) >= _POSITIONS
         if not enough or not head or reading.several_models(seen):
             raise NotJudged("whether the targets of this regression are constant was not seen")
         few = _cut(seen, targets)
@@ -227,8 +228,8 @@ class ConstantLabels(Check):
                     "nothing to learn but that number.",
             remedy="Look at the line that makes the targets: an array of whole numbers (`np.zeros_like(counts)`, `astype(int)`) cuts every "
                    "share to 0, a join or a column may have failed. `np.zeros(len(rows), dtype=\"float32\")` keeps fractions.",
-            site=sourcing.line(seen, "labels", "made") or sourcing.line(seen, "labels", "converted")
-            or reading.place(seen, "getitem.labels", "fit", "loss"),
+            site=(next((made for made in sourcing.lines(seen, "labels") if _WHOLE.search(made.source)), None) if number == 0 else None)
+            or sourcing.line(seen, "labels", "made", "converted") or reading.place(seen, "getitem.labels", "fit", "loss"),
             evidence=reading.own_losses(seen))
 
     @staticmethod
@@ -320,6 +321,15 @@ def _ranks(seen: Observation, rarer: float) -> bool:
 def last_metric(seen: Observation) -> MetricFacts | None:
     """The last metric of which the predicted and the wanted classes are known."""
     return next((metric for metric in reversed(seen.evaluation.metrics) if metric.predicted_counts and metric.reference_counts), None)
+
+
+def _answers(seen: Observation, calls: list[LossCall]) -> bool:
+    """Whether all that is held against targets is what the model gives, and nothing that is made of it."""
+    output, first = seen.model.output if seen.model is not None else None, calls[0].inputs if calls else None
+    if output is None or first is None or len({call.step for call in calls}) < len(seen.loss_calls):
+        return False
+    return None not in (first.mean, output.mean) and math.isclose(first.mean or 0.0, output.mean or 0.0, rel_tol=_EXACT) and math.isclose(
+        first.std or 0.0, output.std or 0.0, rel_tol=_EXACT)
 
 
 def _cut(seen: Observation, targets: list[TensorFacts]) -> float:
