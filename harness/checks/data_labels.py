@@ -216,7 +216,8 @@ class ConstantLabels(Check):
         values = {end for facts in (*columns, *targets) for end in (facts.minimum, facts.maximum)}
         # An equation's residual is held against zeros on purpose: no layer gives it.
         head = seen.model is not None and seen.model.final_units is not None
-        enough = (bool(columns) or _answers(seen, calls)) and len(targets) >= _BATCHES and sum(math.prod(facts.shape) for facts in targets) >= _POSITIONS
+        positions = sum(math.prod(facts.shape) for facts in targets)
+        enough = (bool(columns) or _answers(seen, calls)) and len(targets) >= _BATCHES and positions >= _POSITIONS
         if not enough or not head or reading.several_models(seen):
             raise NotJudged("whether the targets of this regression are constant was not seen")
         few = _cut(seen, targets)

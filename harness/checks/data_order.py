@@ -23,6 +23,11 @@ _CHANGES = 0.2
 # Batches from which on it is seen that they take turns.
 _TURNS = 4
 _ROUND = 0.9  # of the batches that have the label of the one so many before: they come in turns
+# How much more the loss is over all batches in their order than in a random one: times, and of the loss at the start.
+_WORSE, _OF_START = 1.3, 0.1
+_SHUFFLE = {True: "Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`.",
+            False: "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
+                   "`fit(shuffle=True)`."}
 
 
 class SortedRows(Check):
@@ -39,9 +44,9 @@ class SortedRows(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from labels that only the evaluation has, and from the order in which labels came, of a loader that does not shuffle."""
-        unseen = self._split_off(seen)
-        if unseen is not None:
-            return unseen
+        found = self._split_off(seen) or self._forgotten(seen)
+        if found is not None:
+            return found
         loader = raised.train_loader(seen) or self._by_hand(seen)
         if loader is None or loader.label_runs is None:
             raise NotJudged("the order of the training labels was not seen")
@@ -73,9 +78,7 @@ class SortedRows(Check):
         evidence += [f"rows in the buffer that shuffles: {loader.buffer}"] if loader.buffer else []
         if batches:
             evidence.append(f"batches that hold a single label: {pure} of {len(batches)}")
-        remedy = ("Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`." if seen.framework == "torch" else
-                  "Shuffle before batching, `dataset.shuffle(len(rows)).batch(...)` with a buffer that holds all rows, and leave "
-                  "`fit(shuffle=True)`.")
+        remedy = _SHUFFLE[seen.framework == "torch"]
         streamed = "Iterable" in loader.dataset_kind
         if streamed:
             remedy = ("Shuffle before it is streamed (`dataset.shuffle(seed=0).to_iterable_dataset()`): a loader cannot shuffle a stream; "
@@ -89,6 +92,29 @@ class SortedRows(Check):
                     f"row before, where a random order gives {100 * chance:.0f} %.",
             remedy=remedy, evidence=evidence,
             site=(reading.place(seen, "stream") if streamed else None) or loader.site or reading.place(seen, "fit"))
+
+    @staticmethod
+    def _forgotten(seen: Observation) -> Finding | None:
+        """Batches that differ from each other by far, of which the later ones undo what was learnt of the first: the very same steps in a
+        random order get further with all of them."""
+        facts, loader = seen.probes.ordered, raised.train_loader(seen)
+        if facts is None or facts.own is None or facts.mixed is None or (loader is not None and loader.shuffled):
+            return None
+        start, own, mixed = facts.own.start_loss, facts.own.final_loss, facts.mixed.final_loss
+        if start is None or own is None or mixed is None or reading.several_models(seen) or not math.isfinite(own):
+            return None
+        if own < _WORSE * mixed or own - mixed < _OF_START * start:
+            return None
+        every = max(1, len(facts.own.losses) // 8)
+        curves = [", ".join(f"{loss:.3g}" for loss in curve.losses[::every]) for curve in (facts.own, facts.mixed)]
+        return Finding(
+            message="The training rows are in an order and not shuffled: the rows of a batch are alike "
+                    f"({100 * facts.between:.0f} % of all that tells rows apart lies between batches), and what the later ones teach "
+                    "undoes what the first ones did. The same "
+                    f"{len(facts.own.losses)} steps get from {start:.3g} to {own:.3g} as they are, and to {mixed:.3g} in a random order.",
+            remedy=_SHUFFLE[seen.framework == "torch"],
+            site=(loader.site if loader is not None else None) or reading.place(seen, "loader", "fit", "forward"),
+            evidence=[f"losses in their own order: {curves[0]}", f"in a random one: {curves[1]}"])
 
     @staticmethod
     def _split_off(seen: Observation) -> Finding | None:

@@ -140,6 +140,15 @@ class HastyFacts(Facts):
     site: Site | None = None
 
 
+class OrderFacts(Facts):
+    """Batches that differ from each other: `between`, the share of the rows' variance beyond chance. `own`, `mixed`: the script's steps in
+    their order, and in a random one, from the first weights and at one rate."""
+
+    between: float
+    own: CurveFacts | None = None
+    mixed: CurveFacts | None = None
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -160,6 +169,7 @@ class ProbeFacts(Facts):
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
     `number_baseline_rows`.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
+    `ordered`: what the order of the rows costs, where batches differ from each other.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
     `train_kept`: the same run as `train` at the rate that a schedule began with, where it has left little of that;
     `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it; `term_beside`: several
@@ -200,6 +210,7 @@ class ProbeFacts(Facts):
     hasty: HastyFacts | None = None
     fits_batch_size: int | None = None
     carry: CarryFacts | None = None
+    ordered: OrderFacts | None = None
     rows: RowFacts | None = None
     padding: PaddingFacts | None = None
     shift: ShiftFacts | None = None

@@ -300,6 +300,10 @@ class Fits(Generic[S]):
             return None
         return self._curve(self._steps, 1.0, count, self._left, measure=True)
 
+    def in_order(self, steps: list[S], seconds: float) -> CurveFacts:
+        """These steps from the first weights, each once, at the script's rate; the losses before and after are means over all of them."""
+        return self._curve(steps, 1.0, len(steps), seconds, measure=True, least=len(steps))
+
     def reached(self, restraint: Restraint) -> float:
         """Mean loss with the weights of now, in evaluation mode, without a restraint."""
         with restraint.off(self.backend):

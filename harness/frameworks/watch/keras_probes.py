@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.frameworks.watch import keras_fillers, keras_norms, keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
+from harness.frameworks.watch.keras_changes import inputs_of
 from harness.frameworks.watch.keras_forward import Forward
 from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_rows import Inside
 from harness.frameworks.watch.keras_state import optimizers_of
+from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
@@ -103,6 +105,10 @@ class Probes(Rounds[Step]):
         """Those that step."""
         model = self._watch.steps.model
         return [getattr(vars(model)[name], "inner_optimizer", vars(model)[name]) for name in optimizers_of(model)]
+
+    def arrays(self, step: Step) -> list[Any]:
+        """What the model is given in a step, rows first."""
+        return [numpy_of(part) for part in inputs_of(step.data) if part.shape.rank]
 
     def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
         """What holds the model back: dropout, augmentation, weight decay, regularizers, and the optimizer."""

@@ -11,8 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, Protocol
 
+import numpy as np
+
 from harness.checks.observation import Observation
-from harness.frameworks.watch import baseline, carry, restraints
+from harness.frameworks.watch import baseline, carry, orders, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.session import Clock, WatchSession
@@ -20,7 +22,7 @@ from harness.frameworks.watch.session import Clock, WatchSession
 FIRST = 8
 KEPT_BYTES = 512 << 20
 _PATIENCE_S = 4.0
-_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE, _RESTRAINT_SHARE = 0.4, 1.0, 1.5, 0.7
+_FIRST_SHARE, _SECOND_SHARE, _CARRY_SHARE, _RESTRAINT_SHARE, _ORDER_SHARE = 0.4, 1.0, 1.5, 0.7, 0.7
 
 
 class Watched(Protocol):
@@ -85,6 +87,10 @@ class Rounds(ABC, Generic[S]):
 
     def restraints(self, fits: Fits[S], steps: list[S]) -> list[restraints.Restraint]:
         """What holds the model back, and how to do without it. The first weights are in place."""
+        return []
+
+    def arrays(self, step: S) -> list[np.ndarray[Any, Any]]:
+        """What the model is given in a step, and its targets where they are known, rows first."""
         return []
 
     def undivided(self) -> int:
@@ -200,6 +206,8 @@ class Rounds(ABC, Generic[S]):
                            numbers=any(call.name in ("mse", "l1") for call in calls))
                 held.measure(_RESTRAINT_SHARE * self.watched.session.budget.probe_seconds)
                 self.further(fits, len(losses))
+                self.facts.ordered = self.watched.session.safely("the order of rows", orders.measure, fits, self.steps, self.arrays,
+                                                                 _ORDER_SHARE * self.watched.session.budget.probe_seconds)
                 patience = _CARRY_SHARE * self.watched.session.budget.probe_seconds
                 factor = carry.factor(self.facts, fits.step_s, patience)
                 if factor is not None:

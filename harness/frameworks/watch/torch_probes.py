@@ -194,6 +194,11 @@ class Probes(Rounds[Step]):
                  torch_restraints.optimizer(watch.torch, [known.optimizer for known in watch.steps.stepping], built)]
         return [restraint for restraint in found if restraint is not None]
 
+    def arrays(self, step: Step) -> list[Any]:
+        """What models are given in a step, rows first."""
+        given = [tensor for replay in step[:1] for tensor in replay.inputs() if tensor.dim()]
+        return [array for array in map(tensors.array, given) if array is not None]
+
     def undivided(self) -> int:
         """Of how many batches each step adds up the gradients without dividing."""
         return torch_accumulation.undivided(self._watch.torch, self._watch.seen, self.steps)
