@@ -26,7 +26,7 @@ _BATCHES, _POSITIONS = 3, 150
 _EXACT = 1e-5  # one label in a thousand of another class changes the variance by more
 # The share of ones that is left of numbers between 0 and 1 when they are cut; how wide and how large such numbers are.
 _NEXT_TO_NONE, _SPREAD, _ABOUT_ONE = 0.002, 0.05, 1.5
-_BINARY, _DISTANCES = ("bce", "bce_with_logits"), ("mse", "l1")
+BINARY, _DISTANCES = ("bce", "bce_with_logits"), ("mse", "l1")
 _WHOLE = re.compile(r"\bint\d*\b|uint\d+|\.long\(|zeros_like|//|\bround\(|\bfloor\(")
 _LEAST_LOSSES = 20
 _LEFT_OUT = -100
@@ -67,7 +67,7 @@ def still_guessing(seen: Observation) -> float | None:
         return None
     if seen.loss_terms:
         return None  # what a guess costs by a sum of several losses is another matter
-    binary = [call for call in seen.loss_calls if call.name in _BINARY and call.target is not None]
+    binary = [call for call in seen.loss_calls if call.name in BINARY and call.target is not None]
     if any(not call.target.integral and not call.smoothing for call in binary if call.target is not None):
         return None  # shares, and not classes, are wanted: the best answer has a loss of its own
     counts = training_labels(seen)
@@ -80,7 +80,7 @@ def still_guessing(seen: Observation) -> float | None:
 
 def marks(calls: list[LossCall]) -> dict[str, float]:
     """The shares of 0 and 1 where each row has many of both, as a mask has; nothing where the targets are something else."""
-    targets = [call.target for call in calls if call.name in _BINARY and call.target is not None]
+    targets = [call.target for call in calls if call.name in BINARY and call.target is not None]
     if not targets or any(len(part.shape) < 3 or not part.integral or part.minimum != 0 or part.maximum != 1 for part in targets):
         return {}
     share = statistics.fmean(part.mean or 0.0 for part in targets)

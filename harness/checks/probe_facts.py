@@ -167,7 +167,7 @@ class ProbeFacts(Facts):
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
     with labels shuffled, `text_baseline_rows`: rows that they were measured on; `twins`: those of them with equal inputs.
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
-    `number_baseline_rows`.
+    `number_baseline_rows`; of several `number_baseline_columns` that which is told best.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `ordered`: what the order of the rows costs, where batches differ from each other.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
@@ -202,6 +202,7 @@ class ProbeFacts(Facts):
     text_baseline_rows: int = 0
     number_baseline: float | None = None
     number_baseline_rows: int = 0
+    number_baseline_columns: int = 1
     twins: TwinFacts | None = None
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None

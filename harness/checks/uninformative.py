@@ -44,8 +44,8 @@ class UninformativeLabels(Check):
         if mispaired is not None:
             return mispaired
         probes = seen.probes
-        if seen.task == "regression" and probes.number_baseline is not None:
-            return unpredictable.finding(seen, probes.number_baseline, probes.number_baseline_rows, simple=_simple(seen))
+        if probes.number_baseline is not None and (seen.task == "regression" or probes.number_baseline_columns > 1):
+            return unpredictable.finding(seen, probes.number_baseline, simple=_simple(seen))
         return self._of_classes(seen)
 
     def _of_classes(self, seen: Observation) -> Finding | None:

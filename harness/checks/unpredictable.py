@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import reading, sourcing
+from harness.checks import data_labels, reading, sourcing
 from harness.checks.base import Finding, NotJudged
+from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 
 _LEAST_ROWS, _LEAST_STEPS = 200, 40
 _CHANCE = 3.0  # standard errors of a correlation of nothing with nothing
 _WEAK = 0.35
 _NEAR = 0.95  # of what the mean costs
-_POWERS = {"mse": 2, "l1": 1}
 # Of a normal distribution, the mean distance from the middle beside the standard deviation.
 _DISTANCE = math.sqrt(2 / math.pi)
 
 
-def finding(seen: Observation, correlation: float, rows: int, *, simple: bool) -> Finding | None:
+def finding(seen: Observation, correlation: float, *, simple: bool) -> Finding | None:
     """Judges only where a baseline finds nothing, the script's model answers no better than with the mean, and one batch can be fitted.
 
-    `correlation`: by rank, of a cross-validated baseline's answers with the targets of `rows`; `simple`: it is a fair judge of such inputs.
-    Raises NotJudged.
+    `correlation`: by rank, of a cross-validated baseline's answers with the targets; `simple`: it is a fair judge of such inputs. What
+    the text says of rows that go another way stands for the fit of a batch. Raises NotJudged.
     """
+    rows, columns = seen.probes.number_baseline_rows, seen.probes.number_baseline_columns
     if rows < _LEAST_ROWS:
         raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
-    chance, apart = _CHANCE / math.sqrt(rows), sourcing.apart(seen)
+    # The largest of several correlations of nothing is larger: by its distribution, sqrt(z^2 + 2 ln k).
+    chance, apart = math.sqrt((_CHANCE**2 + 2 * math.log(columns)) / rows), sourcing.apart(seen)
     # Two orders of one table have something in common, the season say.
     if correlation > (chance if apart is None else _WEAK):
         return None
@@ -39,7 +41,7 @@ def finding(seen: Observation, correlation: float, rows: int, *, simple: bool) -
     if share < _NEAR:
         return None
     fitted = seen.probes.overfit
-    if fitted is None or not reading.learned(fitted):
+    if apart is None and (fitted is None or not reading.learned(fitted)):
         raise NotJudged("one batch cannot be fitted, or that was not tried, so that the targets are not the first suspect")
     return Finding(
         message=f"The targets cannot be told from the inputs: a simple baseline's answers correlate with them by {correlation:.2f} on "
@@ -48,14 +50,24 @@ def finding(seen: Observation, correlation: float, rows: int, *, simple: bool) -
                "the same order to all of them, or keep them in one table until the batch is made.",
         site=apart or reading.place(seen, "getitem.targets", "getitem.labels", "loader", "fit"),
         evidence=[f"loss by that of the mean of each batch, in the last steps that were looked at: {share:.2f}",
-                  f"one batch can be fitted: {reading.describe(fitted)}", *sourcing.orders(seen)])
+                  *([f"one batch can be fitted: {reading.describe(fitted)}"] if fitted is not None and reading.learned(fitted) else []),
+                  *sourcing.orders(seen)])
 
 
 def _of_the_mean(seen: Observation) -> float | None:
     """The losses of the last third of the recorded steps by what the mean of their targets would have cost; None of other losses."""
-    pairs = [(call.value, call.target.std ** _POWERS[call.name] * (_DISTANCE if call.name == "l1" else 1.0)) for call in seen.loss_calls
-             if call.name in _POWERS and call.value is not None and call.target is not None and call.target.std]
+    pairs = [(call.value, cost) for call in seen.loss_calls if call.value is not None and (cost := _cost(call)) is not None]
     if len(pairs) < _LEAST_STEPS // 2 or len(pairs) < len(seen.loss_calls):
         return None
     last = pairs[-max(1, len(pairs) // 3):]
     return sum(value for value, _ in last) / sum(cost for _, cost in last)
+
+
+def _cost(call: LossCall) -> float | None:
+    """What the mean of a batch's targets, given for all of them, costs; None where the loss or the targets do not tell."""
+    target = call.target
+    if target is None or not target.std or target.mean is None:
+        return None
+    if call.name in data_labels.BINARY and target.integral and target.minimum == 0 and target.maximum == 1:
+        return data_labels.entropy({"0": 1 - target.mean, "1": target.mean})
+    return {"mse": target.std**2, "l1": target.std * _DISTANCE}.get(call.name)

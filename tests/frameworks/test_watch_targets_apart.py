@@ -58,3 +58,30 @@ def test_targets_of_other_rows(tmp_path: Path, training: str, source: str, noise
         assert finding.site is not None
         assert finding.site.source.startswith("ordered = ")
         assert "correlate" in finding.message
+
+
+TAGS = """
+import torch
+torch.manual_seed(0)
+x = torch.randn(1200, 8)
+tags = (x @ torch.randn(8, 4) > 0.8).float()
+order = torch.randperm(1200)
+rows = [{"x": a, "labels": b} for a, b in zip(x[order], tags[PICK])]
+model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4))
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+for epoch in range(3):
+    for number, batch in enumerate(torch.utils.data.DataLoader(rows, batch_size=8, shuffle=True)):
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(model(batch["x"]), batch["labels"])
+        (loss / 2).backward()
+        if number % 2:
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("pick", "codes"), [(":", ["D106"]), ("order", [])])
+def test_tags_of_other_rows(tmp_path: Path, pick: str, codes: list[str]) -> None:
+    seen = watching.watch(tmp_path, TAGS.replace("PICK", pick), steps=60, probe_seconds=6)
+    assert seen.probes.number_baseline_columns == 4
+    assert seen.probes.number_baseline_rows == 900
+    assert found(seen) == codes, (seen.probes.number_baseline, seen.probes.skipped)

@@ -23,7 +23,8 @@ class Rows(Protocol):
     """Keeps the rows that were trained on."""
 
     def rows_seen(self) -> tuple[str, list[Any], Any]:
-        """Kind of the rows (tokens, numbers), the rows, and their labels `int[rows]` or targets `float[rows]`."""
+        """Kind of the rows (tokens, numbers), the rows, and their labels `int[rows]` or targets `float[rows]` or
+        `float[rows, columns]`."""
 
 
 def measure(seen: Rows, facts: ProbeFacts) -> None:
@@ -32,7 +33,7 @@ def measure(seen: Rows, facts: ProbeFacts) -> None:
     if len(labels) < _LEAST:
         facts.skipped["baseline"] = f"only {len(labels)} labelled rows were seen"
         return
-    many = len(np.unique(labels)) > _CLASSES
+    many = labels.ndim > 1 or len(np.unique(labels)) > _CLASSES
     facts.twins = None if many else _twins(rows, labels)
     if len(labels) > _MOST:
         chosen = np.sort(np.random.default_rng(1).permutation(len(labels))[:_MOST])
@@ -44,8 +45,9 @@ def measure(seen: Rows, facts: ProbeFacts) -> None:
     if many:
         facts.skipped["baseline"] = "too many classes"
         kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)
-        facts.number_baseline = max(_correlation(kernel, labels, np.random.default_rng(0)) for kernel in kernels)
-        facts.number_baseline_rows = len(labels)
+        columns = labels.reshape(len(labels), -1)
+        facts.number_baseline = max(_correlation(kernel, columns, np.random.default_rng(0)) for kernel in kernels)
+        facts.number_baseline_rows, facts.number_baseline_columns = columns.shape
         return
     kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)
     generator = np.random.default_rng(0)
@@ -112,10 +114,19 @@ def cross_validated(kernel: Any, labellings: list[Any], generator: Any) -> list[
 
 
 def _correlation(kernel: Any, targets: Any, generator: Any) -> float:
-    """Of kernel ridge regression's answers, for rows that it was not fitted on, with their targets, by rank: a few may be huge."""
-    ranks = np.argsort(np.argsort(targets, kind="stable"), kind="stable").astype(np.float64)
-    answers = _held_out(kernel, ranks[:, None], generator)[:, 0]
-    return float(np.corrcoef(answers, ranks)[0, 1]) if answers.std() > 0 else 0.0
+    """Of kernel ridge regression's answers, for rows that it was not fitted on, with their targets, float[rows, columns]: of the column
+    that is told best, by rank, since a few numbers may be huge."""
+    ranks = np.apply_along_axis(_ranks, 0, targets)
+    answers = _held_out(kernel, ranks, generator)
+    pairs = [(answers[:, column], ranks[:, column]) for column in range(ranks.shape[1])]
+    return float(max((np.corrcoef(one, other)[0, 1] for one, other in pairs if one.std() > 0 and other.std() > 0), default=0.0))
+
+
+def _ranks(column: Any) -> Any:
+    """The mean rank of each number among all, equal ones alike."""
+    _, which, counts = np.unique(column, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts - 1) / 2)[which]
 
 
 def _held_out(kernel: Any, wanted: Any, generator: Any) -> Any:

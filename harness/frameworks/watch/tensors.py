@@ -10,6 +10,7 @@ from harness.checks.tensor_facts import TensorFacts
 
 _SAMPLE = 1 << 16
 _ROWS = 64
+_COLUMNS = 64  # of numbers that are to be predicted for a row
 _TOLERANCE = 1e-3
 
 
@@ -121,10 +122,13 @@ def whole_labels(value: Any, limit: int = 512) -> list[Any] | None:
     return [int(label) for label in data[:limit]]
 
 
-def numbers(value: Any, limit: int = 512) -> list[float] | None:
-    """The targets of the rows where a tensor or array holds one finite number a row, else None."""
+def numbers(value: Any, limit: int = 512) -> list[Any] | None:
+    """The targets of the rows where a tensor or array holds one finite number a row, or a few, else None."""
     data = _one_a_row(value)
-    return None if data is None or not np.isfinite(data).all() else [float(number) for number in data[:limit]]
+    several = array(value) if data is None else None
+    if several is not None and several.ndim == 2 and 1 < several.shape[1] <= _COLUMNS and several.dtype.kind in "iufb" and several.size:
+        data = several
+    return None if data is None or not np.isfinite(data).all() else data[:limit].astype(np.float64).tolist()
 
 
 def _one_a_row(value: Any) -> np.ndarray[Any, Any] | None:

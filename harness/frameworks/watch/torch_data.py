@@ -72,6 +72,7 @@ class Data:
         self.training_loader: Loader | None = None
         self.batch: Any = None
         self.batch_labels: list[Any] | None = None
+        self._kept: Any = None
         self.trained_rows: list[Any] = []
         self._described: Any = None
         self.tokenizers: list[Any] = []
@@ -316,10 +317,10 @@ class Data:
         if self._watch.steps.steps < _FIRST:
             self._retarget(self.current, calls)
         self.trained_rows += self.batch_labels or []
-        if not self._rows.full:
+        if not self._rows.full and self._kept is not self.batch:
             labels = self.batch_labels or tensors.numbers(self.labels_of(self.batch, self.current))
             self._keep(self.batch, labels, self._target(self.current))
-        self.batch_labels = None
+        self.batch_labels, self._kept = None, self.batch
 
     def _keep(self, batch: Any, labels: list[Any] | None, target: str | None = None) -> None:
         """Rows of the training batches with their labels, or a number each, for the baseline."""
