@@ -133,7 +133,7 @@ class GraphCut(Check):
         return Finding(
             message=f"{len(cut)} of {wanted} weights took part in the forward pass and are in the optimizer, but get no gradient.",
             remedy=f"{remedy} If that part is frozen on purpose, say so: `{freeze}`.",
-            site=reading.place(seen, "cut", "model", "loss"), evidence=[names(cut)])
+            site=reading.place(seen, "cut", "asked", "model", "loss"), evidence=[names(cut)])
 
     def _unrecorded(self, seen: Observation, learns: list[ParameterFacts]) -> Finding | None:
         """The model of a `train_step` is called where its tape does not record, and a penalty alone trains some of its weights."""

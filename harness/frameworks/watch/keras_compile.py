@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import math
 import weakref
 from dataclasses import dataclass, field
@@ -45,7 +46,7 @@ class Compiles:
         self._watch = watch
         self._keras = keras
         self._compiled: dict[int, Compiled] = {}
-        self._places: dict[int, tuple[Any, Place | None]] = {}
+        self._places: dict[int, tuple[Any, Place | None, tuple[Place, ...]]] = {}
         self._rates: dict[int, bool] = {}
         self._ignored: dict[int, dict[str, float]] = {}
 
@@ -75,7 +76,7 @@ class Compiles:
         # Keras 3 looks at a constructor's parameters to tell a layer's configuration, so they have to be the original's.
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active and compiles.place_of(self) is None:
-                compiles._places[id(self)] = (weakref.ref(self), session.sites.place(skip=self))
+                compiles._places[id(self)] = (weakref.ref(self), session.sites.place(skip=self), session.sites.stack())
             original(self, *args, **kwargs)
 
         __init__.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
@@ -87,7 +88,7 @@ class Compiles:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if session.active:
                 place = session.sites.place(skip=self)
-                compiles._places[id(self)] = (weakref.ref(self), place)
+                compiles._places[id(self)] = (weakref.ref(self), place, ())
                 compiles._rates[id(self)] = bool(args) or "learning_rate" in kwargs or "lr" in kwargs
                 session.noted("optimizer", place)
             original(self, *args, **kwargs)
@@ -147,6 +148,12 @@ class Compiles:
         """Where a layer, model, loss, metric or optimizer was made."""
         found = self._places.get(id(made))
         return found[1] if found is not None and found[0]() is made else None
+
+    def named(self, made: Any, word: str | None) -> Place | None:
+        """The innermost line that was under way when a layer was made and has this word in it; else where it was made."""
+        place = self.place_of(made)
+        lines = (place, *self._places[id(made)][2]) if place is not None and word else ()
+        return next((line for line in lines if line is not None and word in linecache.getline(*line[:2])), place) if word else place
 
     # Facts
 

@@ -92,7 +92,7 @@ class Models:
             seen.fresh_head = True if id(last) not in covered else None
             name = getattr(getattr(last, "activation", None), "__name__", None)
             seen.final_activation = name or {"Softmax": "softmax", "ReLU": "relu"}.get(type(last).__name__)
-            place = watch.compiles.place_of(last)
+            place = watch.compiles.named(last, name)
             if place is not None and id(last) not in covered:
                 watch.seen.sites["output"] = site(place)  # type: ignore[assignment]
             if getattr(last, "units", None) is not None:

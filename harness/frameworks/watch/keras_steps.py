@@ -123,6 +123,8 @@ class Steps:
             self._watch.session.safely("numbers of a graph", self._baked.traced, self.model)
         if record.swapped is not None:
             self._watch.session.site("loss.swapped", record.swapped)
+        if record.asked is not None and len({id(part) for group in record.sources for part in group}) < len(self.model.trainable_variables):
+            self._watch.session.site("asked", record.asked)
         if record.gradients and record.unrecorded is not None:
             self._watch.session.site("unrecorded", record.unrecorded)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None

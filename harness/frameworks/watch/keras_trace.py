@@ -71,6 +71,7 @@ class Recording:
     untold: Any = None
     training: Any = None
     swapped: Any = None
+    asked: Any = None
     recorded: bool = False
     unrecorded: Any = None
     watched: list[Any] = field(default_factory=list)
@@ -151,6 +152,7 @@ class _Patches:
                 raise Stop
             found = original(tape, target, sources, *args, **kwargs)
             self._record.sources.append(tf.nest.flatten(sources))
+            self._record.asked = self._record.asked or self._place()
             self._record.watched += tape.watched_variables()
             self._record.gradients.append(flat(found))
             return found
