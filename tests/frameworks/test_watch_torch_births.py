@@ -122,3 +122,13 @@ def test_attention_to_nothing(tmp_path: Path, own: str, codes: list[str]) -> Non
         assert finding.site.source == "weights = torch.softmax(scores, -1)"
         assert "rows 7" in finding.message
         assert "everything is masked" in finding.message
+
+
+@pytest.mark.parametrize(("weight", "codes"), [("model.weight[0, 0] = float('inf')", ["L209"]), ("model.weight[0, 0] = 1.0", [])])
+def test_a_weight_that_is_infinite_before_its_input_is_looked_at(tmp_path: Path, weight: str, codes: list[str]) -> None:
+    spoilt = SCRIPT.replace("LOSS", KNOWN).replace("VALUE", "0").replace(
+        "optimizer =", f"with torch.no_grad():\n    {weight}\noptimizer =")
+    seen = watch(tmp_path, spoilt)
+    assert found(seen) == codes
+    if codes:
+        assert (seen.births[0].what, seen.births[0].name) == ("weight", "weight")

@@ -39,8 +39,10 @@ class KeptRows:
                 self._rows.append((np.array(row), label))
 
     def seen(self) -> tuple[str, list[Any], Any]:
-        """`tokens` or `numbers`; the rows; their labels."""
+        """`tokens` or `numbers`; the rows; their labels, or numbers of one shape."""
         first = self._rows[0][0] if self._rows else None
         whole = first is not None and first.dtype.kind in "iu" and first.dtype.itemsize > 1 and first.ndim == 1
-        rows = [(row, label) for row, label in self._rows if whole or row.shape == first.shape]  # type: ignore[union-attr]
+        alike = np.shape(self._rows[0][1]) if self._rows else ()  # another training of the script may be of something else
+        rows = [(row, label) for row, label in self._rows
+                if (whole or row.shape == first.shape) and np.shape(label) == alike]  # type: ignore[union-attr]
         return ("tokens" if whole else "numbers"), [row for row, _ in rows], np.array([label for _, label in rows])

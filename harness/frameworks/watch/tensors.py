@@ -128,7 +128,7 @@ def numbers(value: Any, limit: int = 512) -> list[Any] | None:
     several = array(value) if data is None else None
     if several is not None and several.ndim == 2 and 1 < several.shape[1] <= _COLUMNS and several.dtype.kind in "iufb" and several.size:
         data = several
-    return None if data is None or not np.isfinite(data).all() else data[:limit].astype(np.float64).tolist()
+    return None if data is None or not np.isfinite(data).all() else list(data[:limit].astype(np.float32))
 
 
 def _one_a_row(value: Any) -> np.ndarray[Any, Any] | None:

@@ -55,8 +55,8 @@ class Births:
 
     def _in_weights(self, calls: list[RootCall]) -> BadBirth | None:
         """A weight that is not finite although nothing was seen to make it so."""
-        weights = ((name, weight.detach()) for call in calls for name, weight in call.module.named_parameters())
-        return self._in_state((name, ~weight.isfinite() if weight.requires_grad else weight.isnan()) for name, weight in weights)
+        weights = ((name, weight) for call in calls for name, weight in call.module.named_parameters() if weight.is_floating_point())
+        return self._in_state((name, ~weight.detach().isfinite() if weight.requires_grad else weight.isnan()) for name, weight in weights)
 
     def _in_buffers(self, calls: list[RootCall]) -> BadBirth | None:
         """The same of what a forward pass changes by itself, from its input as it may be. Infinities may be meant (masks)."""
