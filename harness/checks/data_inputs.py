@@ -7,7 +7,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import data_labels, raised, reading
+from harness.checks import data_labels, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import BatchFacts, BytesFacts, OverwrittenFacts
 from harness.checks.data_labels import counts_of, entropy
@@ -248,7 +248,8 @@ class NotNormalised(Check):
         spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
         return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
                        site=(reading.place(seen, "unadapted", "one_scale", *(("rescaled",) if _unusual(facts) is None else ()))
-                             or (loader.site if loader else None) or reading.place(seen, "fit", "model")),
+                             or (loader.site if loader else None) or reading.place(seen, "fit")
+                             or sourcing.line(seen, "inputs", "converted", "made") or reading.place(seen, "model")),
                        evidence=[f"`{name}`: from {facts.minimum:g} to {facts.maximum:g}{spread}", *evidence])
 
 

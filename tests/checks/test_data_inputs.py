@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.checks.data_facts import BatchFacts, LoaderFacts
+from harness.checks.data_facts import BatchFacts, LoaderFacts, SourceFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts
@@ -81,3 +81,13 @@ def test_a_weighted_loss_is_no_entropy() -> None:
     assert judge("D108", seen) != "found"
     seen.loss_calls[0].weighted = False
     assert judge("D108", seen) == "found"
+
+
+def test_without_a_loader_the_line_that_makes_the_inputs_is_named() -> None:
+    seen = pixels()
+    made = SITE.__class__(file=SITE.file, line=7, source="x = torch.tensor(raw)")
+    seen.loaders, seen.sources = [], {"inputs": [SourceFacts(site=made, kind="taken"), SourceFacts(site=made, kind="converted")]}
+    seen.probes, seen.sites = ProbeFacts(initial_loss=30.0), {"model": SITE}
+    assert finding("D108", seen).site == made
+    seen.sites["fit"] = SITE
+    assert finding("D108", seen).site == SITE
