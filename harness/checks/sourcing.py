@@ -81,7 +81,8 @@ def apart(seen: Observation) -> Site | None:
 
 def orders(seen: Observation) -> list[str]:
     """What is put into an order of its own, and on which line."""
-    return [f"only the {what} are put into this order, line {step.site.line}: {step.site.source[:100]}" for what, step in _alone(seen)[:2]]
+    told = (f"only the {what} are put into this order, line {step.site.line}: {step.site.source[:100]}" for what, step in _alone(seen))
+    return list(dict.fromkeys(told))[:2]
 
 
 def _alone(seen: Observation) -> list[tuple[str, SourceFacts]]:

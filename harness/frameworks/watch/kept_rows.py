@@ -40,9 +40,10 @@ class KeptRows:
 
     def seen(self) -> tuple[str, list[Any], Any]:
         """`tokens` or `numbers`; the rows; their labels, or numbers of one shape."""
-        first = self._rows[0][0] if self._rows else None
-        whole = first is not None and first.dtype.kind in "iu" and first.dtype.itemsize > 1 and first.ndim == 1
-        alike = np.shape(self._rows[0][1]) if self._rows else ()  # another training of the script may be of something else
-        rows = [(row, label) for row, label in self._rows
-                if (whole or row.shape == first.shape) and np.shape(label) == alike]  # type: ignore[union-attr]
+        if not self._rows:
+            return "numbers", [], np.array([])
+        first, label = self._rows[0]
+        whole, alike = first.dtype.kind in "iu" and first.dtype.itemsize > 1 and first.ndim == 1, np.shape(label)
+        # Another training of the script may be of something else.
+        rows = [(row, label) for row, label in self._rows if (whole or row.shape == first.shape) and np.shape(label) == alike]
         return ("tokens" if whole else "numbers"), [row for row, _ in rows], np.array([label for _, label in rows])

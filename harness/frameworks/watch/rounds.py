@@ -90,7 +90,7 @@ class Rounds(ABC, Generic[S]):
         return []
 
     def arrays(self, step: S) -> list[np.ndarray[Any, Any]]:
-        """What the model is given in a step, and its targets where they are known, rows first."""
+        """What the model is given in a step, rows first."""
         return []
 
     def undivided(self) -> int:
