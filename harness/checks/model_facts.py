@@ -152,7 +152,8 @@ class OptimizerFacts(Facts):
     """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds that are
     the model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a schedule
     was seen to change it; `planned_steps`: of the whole training, and `planned_peak`: the largest rate that the schedule gives in that
-    time, as a part of the one that it rises to; `training_steps`: how many a Trainer is going to take. Where all steps have been taken at
+    time, as a part of the one that it rises to; `training_steps`: how many a Trainer, or a script's own loops, are
+    going to take at most. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `ignored`: arguments of older versions that it was given and passed
     over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the

@@ -108,13 +108,17 @@ class Sites:
 
     def stack(self) -> tuple[Place, ...]:
         """File, line and function of every own frame, innermost first: what tells one call of a helper from another."""
+        return tuple((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name) for frame in self.frames())
+
+    def frames(self) -> list[FrameType]:
+        """Every own frame, innermost first; not to be kept."""
         found = []
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if self.is_own(frame.f_code.co_filename):
-                found.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+                found.append(frame)
             frame = frame.f_back
-        return tuple(found)
+        return found
 
     def inside(self, file: str) -> Place | None:
         """As `place`, but no further out than the first frame of a file: what runs below it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import FurtherFacts
 from harness.frameworks.watch import parsed
+from harness.frameworks.watch.plans import Plan
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class _Training:
     kind: Any
     others: dict[int, int]
     steps: int = 0
+    plan: Plan = field(default_factory=Plan)
 
 
 class Trainings:
@@ -48,6 +50,9 @@ class Trainings:
             training = self._known[id(optimizer)] = _Training(optimizer, stack, kind(), others)
         training.steps += _TELLING if whole else 1
         seen = self._session.observation
+        if not training.others and not whole and not seen.trainer and seen.optimizer is not None:
+            seen.optimizer.training_steps = self._session.safely(
+                "the length of a training", training.plan.stepped, self._session.sites.frames()[::-1])
         if self._begins is not None and id(optimizer) in self._begins.others:
             seen.further = self._begins = None  # they take turns
         if seen.further is None and training.others and (training.steps == 1 or whole):
