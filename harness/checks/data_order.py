@@ -31,7 +31,7 @@ _SHUFFLE = {True: "Shuffle: `DataLoader(dataset, batch_size=..., shuffle=True)`.
 
 
 class SortedRows(Check):
-    """The training rows are sorted by label and not shuffled.
+    """The training rows come in an order, by label or in time, and are not shuffled.
 
     Each batch then holds one class, and the model learns to say whatever came last. Judged against the runs of equal labels that a
     random order of the same labels would have. Source: Bengio 2012, "Practical Recommendations for Gradient-Based Training";
@@ -44,9 +44,19 @@ class SortedRows(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from labels that only the evaluation has, and from the order in which labels came, of a loader that does not shuffle."""
-        found = self._split_off(seen) or self._forgotten(seen)
+        found = self._split_off(seen)
         if found is not None:
             return found
+        try:
+            return self._by_label(seen) or self._forgotten(seen)
+        except NotJudged:
+            found = self._forgotten(seen)
+            if found is None:
+                raise
+            return found
+
+    def _by_label(self, seen: Observation) -> Finding | None:
+        """Labels that come in longer runs than chance would give. Raises `NotJudged` where their order was not seen."""
         loader = raised.train_loader(seen) or self._by_hand(seen)
         if loader is None or loader.label_runs is None:
             raise NotJudged("the order of the training labels was not seen")
