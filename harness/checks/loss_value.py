@@ -93,16 +93,20 @@ class InitialLoss(Check):
     @staticmethod
     def _far_out(seen: Observation) -> Finding | None:
         """Squared errors of a new model that are far beyond those of answering 0, from inputs of an ordinary scale."""
-        targets = [call.target for call in seen.loss_calls if call.name == "mse" and call.target is not None]
-        squares = [(facts.std or 0.0) ** 2 + (facts.mean or 0.0) ** 2 for facts in targets]
-        loss, losses = seen.probes.initial_loss, reading.finite(reading.observed_losses(seen))
+        calls = [call for call in seen.loss_calls if call.name == "mse" and call.target is not None]
+        squares = [(call.target.std or 0.0) ** 2 + (call.target.mean or 0.0) ** 2 for call in calls if call.target is not None]
+        losses = reading.finite(reading.observed_losses(seen))
         fresh = seen.model is not None and not seen.model.pretrained and len(seen.loss_terms) <= 1 and not reading.several_models(seen)
-        if not fresh or loss is None or not squares or len(losses) < _WATCHED or not min(squares) > 0:
+        if not fresh or not squares or len(losses) < _WATCHED or not min(squares) > 0 or not losses[0] > 0:
             return None
-        nothing = statistics.fmean(squares)
+        # Of each number, where rows tell it: a sum, or a loss that is multiplied, is as large as it likes.
+        loss = statistics.fmean(calls[0].row_losses) if calls[0].row_losses else seen.probes.initial_loss
+        if loss is None or (calls[0].reduction == "sum" and not calls[0].row_losses):
+            return None
+        nothing, late = statistics.fmean(squares), loss * statistics.fmean(losses[-_LATE:]) / losses[0]
         large = any(max(facts.maximum or 0.0, -(facts.minimum or 0.0)) > _ORDINARY for batch in seen.batches
                     for facts in batch.columns.values() if "float" in facts.dtype)
-        if large or loss < _BEYOND * nothing or statistics.fmean(losses[-_LATE:]) < _STILL_BEYOND * nothing:
+        if large or loss < _BEYOND * nothing or late < _STILL_BEYOND * nothing:
             return None
         return Finding(
             message=f"Before any step the squared error is {loss:.3g}; answering 0 everywhere costs {nothing:.3g}. The weights are drawn "
@@ -110,7 +114,7 @@ class InitialLoss(Check):
             remedy="Draw them for what comes in, with a deviation of about 1 / sqrt(inputs): `nn.init.xavier_normal_`, "
                    "`nn.init.kaiming_normal_`, or what the layers do by themselves; a deviation of 0.02 is one for hundreds of inputs.",
             site=reading.place(seen, "weights_drawn", "model"),
-            evidence=[f"Measured over {seen.probes.initial_rows} rows.", *reading.own_losses(seen)])
+            evidence=reading.own_losses(seen))
 
     @staticmethod
     def _by_hand(seen: Observation) -> Finding | None:

@@ -272,13 +272,15 @@ def test_a_wide_start_that_costs_all_watched_steps(end: float, wrong: bool) -> N
         assert verdict(InitialLoss, observation) is None
 
 
-@pytest.mark.parametrize(("first", "end", "largest", "wrong"), [
-    (1e6, 500.0, 2.0, True), (1e6, 0.3, 2.0, False), (100.0, 50.0, 2.0, False), (1e6, 500.0, 900.0, False)])
-def test_squared_errors_that_begin_far_out(first: float, end: float, largest: float, *, wrong: bool) -> None:
-    """Weights drawn too wide for the layers; not inputs of a large scale, and not what is unlearnt at once."""
+@pytest.mark.parametrize(("first", "end", "largest", "rows", "wrong"), [
+    (1e6, 500.0, 2.0, [], True), (1e6, 0.3, 2.0, [], False), (100.0, 50.0, 2.0, [], False), (1e6, 500.0, 900.0, [], False),
+    (1e6, 500.0, 2.0, [0.3], False)])
+def test_squared_errors_that_begin_far_out(first: float, end: float, largest: float, rows: list[float], *, wrong: bool) -> None:
+    """Weights drawn too wide for the layers; not inputs of a large scale, not what is unlearnt at once, and no sum over numbers."""
     wanted = tensor(8, 9, dtype="float32", minimum=0.0, maximum=1.0, mean=0.3, std=0.4)
     given = BatchFacts(columns={"x": tensor(8, 9, dtype="float32", minimum=-1.0, maximum=largest)})
-    observation = seen(task="regression", loss_calls=[call("mse", target=wanted)], model=model(), probes=ProbeFacts(initial_loss=first),
+    observation = seen(task="regression", loss_calls=[call("mse", target=wanted, row_losses=rows, reduction="sum" if rows else "mean")],
+                       model=model(), probes=ProbeFacts(initial_loss=first),
                        steps=steps(20, loss=first) + steps(20, loss=end), batches=[given])
     if wrong:
         found(InitialLoss, observation, "squared error is 1e+06", "costs 0.25")
