@@ -149,6 +149,21 @@ class OrderFacts(Facts):
     mixed: CurveFacts | None = None
 
 
+class WholeFacts(Facts):
+    """Rows of ids beside the texts or sequences that they were made of: `cut` of `rows` are shorter than these, `limit` the longest row
+    and `longest` the longest text, in tokens. `kept`, `whole`: cross-validated accuracy of a bag of words on what is left and on all of
+    it. `from_front`: some have lost their beginning."""
+
+    rows: int
+    cut: int
+    limit: int
+    longest: int
+    kept: float
+    whole: float
+    from_front: bool = False
+    site: Site | None = None
+
+
 class ProbeFacts(Facts):
     """What was tried on copies, with the state of model, optimizer and generators put back afterwards.
 
@@ -166,6 +181,7 @@ class ProbeFacts(Facts):
     `frozen_head_matters`: the same of a last layer that is frozen.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
     with labels shuffled, `text_baseline_rows`: rows that they were measured on; `twins`: those of them with equal inputs.
+    `whole`: the same of what the rows were cut from, where they were.
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
     `number_baseline_rows`; of several `number_baseline_columns` that which is told best.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
@@ -204,6 +220,7 @@ class ProbeFacts(Facts):
     number_baseline_rows: int = 0
     number_baseline_columns: int = 1
     twins: TwinFacts | None = None
+    whole: WholeFacts | None = None
     train_standardised: CurveFacts | None = None
     term_alone: CurveFacts | None = None
     term_beside: CurveFacts | None = None

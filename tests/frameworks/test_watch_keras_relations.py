@@ -42,9 +42,11 @@ def test_what_is_learnt_goes_no_further(tmp_path: Path, target: str, width: str,
 
 def test_rows_of_a_later_training_are_not_those_of_an_earlier_evaluation(tmp_path: Path) -> None:
     """A second `fit` learns its rows; the evaluation is that of the first, which learnt nothing."""
-    text = SCRIPT.replace("TARGET", "(x[:, 0] + x[:, 1] > 0).astype('int64')").replace("WIDTH", "2").replace("WANTED", "y").replace(
-        "LOSS", "keras.losses.SparseCategoricalCrossentropy(from_logits=True)").replace("Adam(3e-3)", "SGD(1e-9)")
-    seen = watch(tmp_path, text + "model.compile(optimizer=keras.optimizers.Adam(3e-3), loss=model.loss)\n"
+    text = SCRIPT.replace("TARGET", "(x[:, 0] + x[:, 1] > 0).astype('int64')").replace("WIDTH", "2").replace("WANTED", "y")
+    text = text.replace("LOSS", "keras.losses.SparseCategoricalCrossentropy(from_logits=True)")
+    text = text.replace("Adam(3e-3)", "SGD(1e-9)").replace("model.compile", "model.layers[0].trainable = False\nmodel.compile")
+    seen = watch(tmp_path, text + "model.layers[0].trainable = True\n"
+                                  "model.compile(optimizer=keras.optimizers.Adam(3e-3), loss=model.loss)\n"
                                   "model.fit(x[:600], wanted[:600], epochs=25, verbose=0)\n", seconds=60, onward_seconds=40.0)
     relation = seen.evaluation.relation
     assert seen.further is not None

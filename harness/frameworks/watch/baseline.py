@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
-from harness.checks.probe_facts import ProbeFacts, TwinFacts
+from harness.checks.probe_facts import ProbeFacts, TwinFacts, WholeFacts
 
 _FOLDS = 5
 _LEAST = 60
@@ -27,8 +28,9 @@ class Rows(Protocol):
         `float[rows, columns]`."""
 
 
-def measure(seen: Rows, facts: ProbeFacts) -> None:
-    """Fill the baseline of the rows trained on so far, by their classes or, where these are too many, by their numbers."""
+def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], WholeFacts | None]) -> None:
+    """Fill the baseline of the rows trained on so far, by their classes or, where these are too many, by their numbers. `cut`: asked about
+    rows of ids and their classes `int[rows]`."""
     kind, rows, labels = seen.rows_seen()
     if len(labels) < _LEAST:
         facts.skipped["baseline"] = f"only {len(labels)} labelled rows were seen"
@@ -57,6 +59,12 @@ def measure(seen: Rows, facts: ProbeFacts) -> None:
     facts.text_baseline, *shuffled = np.max(found, axis=0).tolist()
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
+    facts.whole = cut(rows, labels) if kind == "tokens" else None
+
+
+def of_tokens(rows: list[Any], labels: Any) -> float:
+    """Cross-validated accuracy for rows of ids, int64 of any lengths, and their classes `int[rows]`."""
+    return cross_validated(_linear(_bags(rows)), [labels], np.random.default_rng(0))[0]
 
 
 def _twins(rows: list[Any], labels: Any) -> TwinFacts | None:

@@ -219,8 +219,8 @@ class Steps:
         watch.session.training_begins()
         self.taken += 1
         targets = [float(numpy_of(target)) for target in seen["targets"]]
-        if watch.seen.further is None:
-            watch.relations.trained(watch.session.safely("outputs and targets", watch.evaluations.pair, seen))
+        watched = watch.seen.further is None
+        watch.relations.trained(watch.session.safely("outputs and targets", watch.evaluations.pair, seen) if watched else None)
         if not watch.in_full:
             self._later(model, seen, traced)
             if not watch.patience.goes_on:

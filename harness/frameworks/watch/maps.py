@@ -42,6 +42,7 @@ class Maps:
             made = original(dataset, function, *args, **kwargs)
             if session.active and function is not None:
                 session.safely("a map", self._note, function, dataset, made)
+                session.safely("texts of a map", session.wholes.mapped, dataset, made)
                 if kwargs.get("batched") and not args and not _MORE_ARGUMENTS & {name for name, value in kwargs.items() if value}:
                     session.safely("rows of a map", self._keep, function, dataset)
             return made

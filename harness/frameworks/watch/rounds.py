@@ -132,7 +132,8 @@ class Rounds(ABC, Generic[S]):
         if self.facts.evaluation_error is not None or any(part in told for part in self.fatal):
             self.begun = 2
         self.conclude()
-        self.watched.session.safely("the baseline", baseline.measure, self.watched.data, self.facts)
+        session = self.watched.session
+        session.safely("the baseline", baseline.measure, self.watched.data, self.facts, session.wholes.measure)
 
     def undecided(self) -> bool:
         """Whether the steps so far moved the weights far, and the loss yet has not fallen: then more of them are worth their time."""

@@ -42,6 +42,7 @@ from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.raw_bytes import RawBytes
 from harness.frameworks.watch.sites import Place, Sites, site
 from harness.frameworks.watch.trainings import Trainings
+from harness.frameworks.watch.wholes import Wholes
 from harness.process.environment import cores
 
 T = TypeVar("T")
@@ -143,11 +144,10 @@ class WatchSession:
         self._hooks: list[tuple[str, Callable[[Any], None]]] = []
         self._imports = imports.UnderWay()
         self._limits = Limits(self)
-        self._maps = Maps(self)
-        self._columns = Columns(self)
-        self._configs = Configs(self)
+        self._maps, self._columns, self._configs = Maps(self), Columns(self), Configs(self)
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
+        self.wholes = Wholes(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -175,7 +175,7 @@ class WatchSession:
         self._maps.attach()
         self._columns.attach()
         self._configs.attach()
-        for part in (self.encoders, self.choosers, self.raw_bytes, Indicators(self), Arithmetic(self)):
+        for part in (self.encoders, self.choosers, self.raw_bytes, self.wholes, Indicators(self), Arithmetic(self)):
             part.attach()
         self.folds.attach()
 

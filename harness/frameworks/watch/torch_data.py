@@ -301,7 +301,9 @@ class Data:
     def trains(self, loader: Loader) -> None:
         """A loss goes backward that a model made of this loader's batch."""
         if not self._watch.evaluating:
-            self.training_loader = self.training_loader or loader
+            if self.training_loader is None:
+                self.training_loader = loader
+                self._watch.session.safely("texts of a dataset", torch_datasets.texts, self._watch, loader.dataset)
             loader.role = "train"
 
     def trained_on(self, calls: list[RootCall]) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from harness.checks.data_facts import LoaderFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.torch_batches import LABELS
+from harness.frameworks.watch.torch_state import generators_kept, own_generators_kept
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _CHEAP_ROWS = 200_000
 _CLASSES = 1000
@@ -31,6 +37,18 @@ def whole(dataset: Any) -> Any:
     while type(dataset).__module__ == "torch.utils.data.dataset" and hasattr(dataset, "dataset"):
         dataset = dataset.dataset
     return dataset
+
+
+def texts(watch: TorchWatcher, dataset: Any) -> None:
+    """Tells of the texts that a dataset of the script's own holds; its random generators, and torch's, are put back where it is read."""
+    own = whole(dataset)
+
+    @contextlib.contextmanager
+    def kept() -> Iterator[None]:
+        with generators_kept(watch.torch), own_generators_kept(own):
+            yield
+
+    watch.session.wholes.read(own, kept)
 
 
 def _batch_size(loader: Any) -> int | None:

@@ -12,6 +12,9 @@ from harness.checks.raised import LABELS
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, Sites
 
+_LIMITS = ("max_length", "maxlen", "output_sequence_length", "model_max_length")
+_SPECIAL = 2  # tokens that stand at the ends of a row beside its text
+
 
 def attribute(owner: type, name: str, sites: Sites, *, computed: bool = False) -> Place | None:
     """The line of a class of the script's own that first assigns `self.name`; `computed`: only where that is more than an argument kept."""
@@ -213,6 +216,20 @@ def named(name: str, script: Path) -> Place | None:
     lines = {node.lineno for node in ast.walk(parsed.tree(str(script)))
              if (isinstance(node, ast.Constant) and node.value == name) or (isinstance(node, ast.Attribute) and node.attr == name)}
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
+def limited(limit: int, script: Path) -> Place | None:
+    """Where a script brings rows to a length: the first argument of a call that is named so, or the first slice from the start, whose end
+    is that number or has a name that speaks of a length."""
+    tree = parsed.tree(str(script))
+    words = [node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in _LIMITS]
+    slices = [node.slice.upper for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+              and node.slice.lower is None and node.slice.step is None and node.slice.upper is not None]
+    near = range(limit - _SPECIAL, limit + _SPECIAL + 1)
+    named = [node for node in slices if getattr(node, "value", None) in near
+             or re.search("max|len|limit|size|width", ast.unparse(node), re.IGNORECASE)]
+    lines = [node.lineno for node in [*words, *named]]
+    return (str(script), lines[0], "<module>") if lines else None
 
 
 def keyed(name: str, script: Path) -> Place | None:
