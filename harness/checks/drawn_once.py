@@ -7,16 +7,19 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import BakedFacts
 
 
 class DrawnOnce(Check):
-    """A random number is drawn once, while TensorFlow traces, and is the same ever after.
+    """A random number is drawn once, while TensorFlow traces, or from one seed each time, and is the same ever after.
 
     A function that `tf.data` maps, or that `tf.function` or `fit` compile, runs as Python only while it is traced. What NumPy or Python's
     `random` draw there becomes a constant of the graph: the same noise on every row, the same crop, the same half of the dropout.
     So does a plain number that the step reads, such as a weight of the loss that a callback is to raise.
-    Source: TensorFlow guide, "Better performance with tf.function" (Python side effects; "use tf.random").
+    And so it is with a function that takes its seed with each call, as `keras.random.normal` and `tf.random.stateless_normal` do.
+    Sources: Keras docs, "Random operations" (an integer seed gives the same values at each call); TensorFlow guide, "Better performance
+    with tf.function" (Python side effects; "use tf.random").
     """
 
     code: ClassVar[str] = "D109"
@@ -36,7 +39,18 @@ class DrawnOnce(Check):
                            "`tf.random.uniform(())`; or wrap the drawing in `tf.numpy_function(...)`.",
                     site=site, stage=stage,
                     evidence=["the state of the generator moved while the function was traced"])
+        if "seeded" in seen.sites:
+            return self._seeded(seen.sites["seeded"])
         return self._baked(seen.baked) if seen.baked is not None else None
+
+    @staticmethod
+    def _seeded(site: Site) -> Finding:
+        """A draw for the rows of a batch that is given the same seed with each call."""
+        return Finding(
+            message="What is drawn here for each batch is drawn from one seed every time: all batches get the same numbers.",
+            remedy="Give it a generator that moves on, `self.seeds = keras.random.SeedGenerator(2024)` once and `seed=self.seeds` in the "
+                   "call; a stateless function of TensorFlow gets another seed at each step, `seed=(2024, step)`.",
+            site=site, stage="forward", evidence=["a function that takes its seed with each call gives the same numbers for the same seed"])
 
     @staticmethod
     def _baked(found: BakedFacts) -> Finding:

@@ -25,6 +25,7 @@ class Draws:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._read: dict[Any, tuple[Place, str] | None] = {}  # by code
+        self.tracing: str | None = None  # the site that a draw would be noted by, while a function for training is traced
 
     def attach(self) -> None:
         """Hook `tf.data.Dataset.map`, which traces its function at once."""
@@ -42,8 +43,17 @@ class Draws:
         return map
 
     @contextlib.contextmanager
-    def traced(self, functions: list[Any], name: str) -> Iterator[None]:
+    def traced(self, functions: list[Any], name: str, *, trains: bool = True) -> Iterator[None]:
         """While inside, functions of the script's are traced, or run in the place of their graph; `name` of the site where one draws."""
+        before, self.tracing = self.tracing, name if trains and not _eagerly() else None
+        try:
+            with self._moving(functions, name):
+                yield
+        finally:
+            self.tracing = before
+
+    @contextlib.contextmanager
+    def _moving(self, functions: list[Any], name: str) -> Iterator[None]:
         known = name in self._session.observation.sites
         found = None if known else self._session.safely("draws", self._drawing, functions)
         if found is None:

@@ -127,7 +127,7 @@ class Loop:
                 if not self._watch.leads_on and self._graphs.rests(function):
                     self._may_end()
                     return original(function, *args, **kwargs)
-                with self._graphs.called(function, code, args, kwargs), self._watch.draws.traced([python], "drawn_in_step"):
+                with self._graphs.called(function, code, args, kwargs), self._watch.draws.traced([python], "drawn_in_step", trains=False):
                     return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
             return original(function, *args, **kwargs)
 

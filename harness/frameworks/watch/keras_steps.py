@@ -101,7 +101,8 @@ class Steps:
         before = vars(model).get(name)
         made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault,
                        self._watch.session.sites.here, differences=phase == "train",
-                       tracing=lambda: self._watch.draws.traced([step, *(layer.call for layer in flat_layers(model))], "drawn_in_step"))
+                       tracing=lambda: self._watch.draws.traced([step, *(layer.call for layer in flat_layers(model))], "drawn_in_step",
+                                                                trains=phase == "train"))
         object.__setattr__(model, name, made)
 
         def undo() -> None:

@@ -24,6 +24,7 @@ from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_origins import Origins
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
+from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
 from harness.frameworks.watch.keras_unbuilt import Unbuilt
@@ -77,6 +78,7 @@ class KerasWatcher:
         if not self._hooked:
             self.data.attach()
             self.draws.attach()
+            Seeds(self).attach()
             self.buffers.attach()
             self.operations.attach()
             self.open_tapes.attach()
