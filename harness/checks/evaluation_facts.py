@@ -200,7 +200,7 @@ class MonitorFacts(Facts):
 
 class ScaleFacts(Facts):
     """Mean and standard deviation of the batches of one model: of the training, and of the evaluation (`held`), medians over some batches.
-    `held_stds`: the least and the largest; `shape`: of a row."""
+    `held_stds`: the least and the largest; `shape`: of a row. `zeros`, `held_zeros`: the share of numbers that are exactly 0."""
 
     mean: float
     std: float
@@ -208,6 +208,8 @@ class ScaleFacts(Facts):
     held_std: float
     held_stds: tuple[float, float]
     shape: list[int]
+    zeros: float = 0.0
+    held_zeros: float = 0.0
 
 
 class EvaluationFacts(Facts):

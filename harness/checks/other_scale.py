@@ -24,7 +24,7 @@ class OtherScale(Check):
 
     code: ClassVar[str] = "E508"
     stage: ClassVar[Stage] = "evaluation"
-    requires: ClassVar[tuple[str, ...]] = ("D103", "L209", "E512")
+    requires: ClassVar[tuple[str, ...]] = ("D103", "L209", "S406", "E512")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from mean and deviation of what one model is given in training and, in the same shape, in evaluation."""

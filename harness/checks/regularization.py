@@ -19,6 +19,7 @@ _LONGER = 1.9  # by how many times as many steps it was tried with it as without
 _NEXT_TO_ALL, _THINNED = 0.8, 2.0
 _RIGHT_ANGLE = 91  # degrees that a number in radians may stand for
 _SHORT, _ALIKE = 0.01, 100.0  # part of a gradient that is next to nothing; times one another, of steps that count as of one size
+_BLOTTED = 0.8  # of the numbers of a row; masks that help hide less than half
 _USUAL = 0.1  # of a penalty beside the loss of the rows
 
 
@@ -72,7 +73,7 @@ class TooMuchRegularization(Check):
                 site=turned.site or reading.place(seen, "model", "compile"), evidence=reading.own_losses(seen))
         found = overpowering(seen)
         if found is None:
-            return self._shortened(seen)
+            return self._covered(seen) or self._shortened(seen)
         if reading.several_models(seen):
             raise NotJudged("several models are trained against each other; no single loss has to fall")
         if seen.probes.text_baseline is not None and not reading.baseline_tells(seen):
@@ -82,6 +83,26 @@ class TooMuchRegularization(Check):
                     f"it, at the same rate, it falls to {found.without.final_loss:.3g} in {len(found.without.losses)}.",
             remedy=_remedy(seen, found), site=_site(seen, found),
             evidence=[f"Probe, without: {reading.describe(found.without)}", f"Both begin at a loss of {found.own.start_loss or 0.0:.3g}.",
+                      *reading.own_losses(seen)])
+
+    @staticmethod
+    def _covered(seen: Observation) -> Finding | None:
+        """Rows that are all but blotted out in training, and whole in the evaluation, of which little has been learnt."""
+        scale, losses = seen.evaluation.scale, reading.finite(reading.observed_losses(seen))
+        output = seen.model.output if seen.model is not None else None
+        if scale is None or scale.zeros < _BLOTTED or scale.held_zeros > 1 - _BLOTTED or not losses:
+            return None
+        start, end = reading.start_and_end(losses)
+        if end < _LEARNT * _LEARNT * start:
+            return None
+        if reading.several_models(seen) or (output is not None and list(output.shape[1:]) == scale.shape):
+            return None  # such as an autoencoder that is to fill in what is hidden
+        return Finding(
+            message=f"Augmentation leaves next to nothing of a row: {scale.zeros:.0%} of the numbers that the model is trained on are "
+                    f"0, and {scale.held_zeros:.0%} of those in the evaluation.",
+            remedy="Hide less: fewer and narrower masks, a lower probability; and look at a few rows as they come out.",
+            site=(seen.redrawn.site if seen.redrawn is not None else None) or reading.place(seen, "blotted", "loader", "forward", "fit"),
+            evidence=[f"deviation of the numbers in training: {scale.std:.3g}; in the evaluation: {scale.held_std:.3g}",
                       *reading.own_losses(seen)])
 
     @staticmethod

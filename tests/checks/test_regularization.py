@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from harness.checks.evaluation_facts import ScaleFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts, ProbeFacts, RestraintFacts
+from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import SITE, curve, finding, healthy, judge, steps
 
 
@@ -95,3 +97,19 @@ def test_steps_to_come_are_waited_for() -> None:
     seen = other_optimizer()
     seen.stopped = "enough steps"
     assert judge("S407", seen) == "what comes of the script's further steps is not known"
+
+
+@pytest.mark.parametrize(("zeros", "held_zeros", "end", "shape", "fault"), [
+    (0.9, 0.0, 1.0, [8], True), (0.5, 0.0, 1.0, [8], False), (0.9, 0.9, 1.0, [8], False), (0.9, 0.0, 0.2, [8], False),
+    (0.9, 0.0, 1.0, [3], False)],
+    ids=["blotted out", "half hidden", "sparse rows", "learns all the same", "fills in what is hidden"])
+def test_masks_that_leave_nothing(zeros: float, held_zeros: float, end: float, shape: list[int], *, fault: bool) -> None:
+    seen = healthy()
+    seen.steps = steps([1.1 + (end - 1.1) * step / 59 for step in range(60)])
+    assert seen.model is not None
+    seen.model.output = TensorFacts(shape=[4, 3], dtype="float32")
+    seen.evaluation.scale = ScaleFacts(mean=0.0, std=0.2, held_mean=0.1, held_std=0.9, held_stds=(0.9, 0.9), shape=shape, zeros=zeros,
+                                       held_zeros=held_zeros)
+    assert (judge("S406", seen) == "found") is fault
+    if fault:
+        assert "90% of the numbers" in finding("S406", seen).message

@@ -232,6 +232,13 @@ def limited(limit: int, script: Path) -> Place | None:
     return (str(script), lines[0], "<module>") if lines else None
 
 
+def blotted(script: Path) -> Place | None:
+    """The first line on which a script sets a stretch of something to 0: `row[start:start + width] = 0`."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Assign)
+             and getattr(node.value, "value", None) == 0 and any(isinstance(part, ast.Slice) for part in ast.walk(node.targets[0]))]
+    return (str(script), min(lines), "<module>") if lines else None
+
+
 def keyed(name: str, script: Path) -> Place | None:
     """The only line of a script that gives something this name, as a key or an argument; None where several do."""
     lines = {line for node in ast.walk(parsed.tree(str(script))) if not isinstance(node, ast.Name)
