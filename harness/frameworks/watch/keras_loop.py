@@ -154,6 +154,8 @@ class Loop:
                 self._watch.probed()
             if self._looking and self._watch.seen.steps and not recorded():
                 self._watch.session.safely("a tape", self._evaluations.entered, tape)
+            if self._looking:
+                self._watch.read_out.entered(tape)
             if self._looking and keras_divergence.is_due(self._number):
                 tape._persistent = True  # so that it can be asked more than the script asks
             return original(tape)
@@ -299,6 +301,7 @@ class Loop:
             self._bare.asked(tape.watched_variables(), weights)
         models = [model for model, *_ in self._taken.forwards]
         self._idle.went_back(weights, gradients, models)
+        session.safely("what was read under a tape", watch.read_out.went_back, weights, gradients)
         session.safely("weights that were read", watch.unbuilt.went_back, weights, models)
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):
             if watch.seen.model is None:

@@ -24,6 +24,7 @@ from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_origins import Origins
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
+from harness.frameworks.watch.keras_read_out import ReadOut
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
@@ -68,6 +69,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
+        self.read_out = ReadOut(self)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
     def attach(self, keras: Any) -> None:
@@ -79,6 +81,7 @@ class KerasWatcher:
             self.data.attach()
             self.draws.attach()
             Seeds(self).attach()
+            self.read_out.attach()
             self.buffers.attach()
             self.operations.attach()
             self.open_tapes.attach()
