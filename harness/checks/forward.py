@@ -88,6 +88,13 @@ class RowsApart(Check):
         if rows.order >= _MIXED:
             evidence.append(f"moved by one row, the batch gives outputs that do not just move with it ({rows.order:.2f} of that distance)")
         inside = f" in {rows.module}" if rows.module else ""
+        if rows.placed:
+            return Finding(
+                message=f"The answer for a row depends on its place in the batch{inside}: something has another value for each row of a "
+                        "batch, whatever the rows are, and the same for all that a row is made of.",
+                remedy="What goes by the steps of a sequence must be laid along their axis: positions of shape `[1, length, dim]`, cut by "
+                       "`x.size(1)` (in Keras `tf.shape(x)[1]`) where the batch comes first, not by the number of rows.",
+                site=rows.site or reading.place(seen, "forward", "model"), evidence=evidence)
         if batch_second:
             remedy = (f"`{rows.module.rpartition(' ')[2]}` takes the batch as its second axis unless it is built with `batch_first=True`: "
                       "build it so, or give it `x.transpose(0, 1)`.")

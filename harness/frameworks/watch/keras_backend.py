@@ -180,10 +180,10 @@ class KerasBackend(Backend[Step]):
     def mixing(self, step: Step, inside: Inside, facts: RowFacts) -> None:
         """Find where rows are mixed."""
         rows = self.rows(step)
-        plain, replaced = (with_inputs(step.data, functools.partial(taken, rows=rows, order=order))
-                           for order in (list(range(rows)), neighbours.replaced(rows)))
+        find, order = (inside.place, neighbours.moved(rows)) if neighbours.placed(facts) else (inside.mixing, neighbours.replaced(rows))
+        plain, changed = (with_inputs(step.data, functools.partial(taken, rows=rows, order=to)) for to in (list(range(rows)), order))
         self._start.put()
-        inside.mixing(lambda: self._try(plain), lambda: self._try(replaced), rows, facts)
+        find(lambda: self._try(plain), lambda: self._try(changed), rows, facts)
         self._start.put()
 
     def ahead(self, step: Step, inside: Inside) -> Site | None:

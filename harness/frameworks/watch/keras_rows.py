@@ -69,6 +69,13 @@ class Inside:
                 found.site, found.module, found.softmax = site(first.place), first.layer, bool(set(since) & _SOFTMAX)
                 return
 
+    def place(self, plain: Run, moved: Run, rows: int, found: RowFacts) -> None:
+        """Note the first operation whose result does not move with the rows: it has something else for each place of a batch."""
+        for first, second in zip(self._calls(plain), self._calls(moved), strict=False):
+            if neighbours.moves(first.result, second.result, rows) is False:
+                found.placed, found.site, found.module = True, site(first.place), first.layer
+                return
+
     def softmax_of_one(self, run: Run) -> tuple[Place, list[int]] | None:
         """Where the script's own code takes a softmax of single numbers, all of them 1 therefore, beside a longer axis; and their shape."""
         for call in self._calls(run, _SOFTMAX):

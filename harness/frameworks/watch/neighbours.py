@@ -77,6 +77,21 @@ def keeps(first: Array, second: Array, rows: int, kept: int) -> bool | None:
     return False if axes else None
 
 
+def placed(facts: RowFacts) -> bool:
+    """Whether a row owes something to its place in the batch, and nothing to what the other rows are."""
+    return facts.order > _SUSPECT >= facts.influence
+
+
+def moves(first: Array, second: Array, rows: int) -> bool | None:
+    """Whether a result goes with the rows when these are moved by one, in whatever axis they may lie; None where there is no such axis, or
+    where it is made of no row."""
+    axes = [axis for axis in range(first.ndim) if first.shape[axis] == rows]
+    if not axes or first.shape != second.shape or np.array_equal(first, second):
+        return None
+    least = _ALIKE * (float(np.abs(first).max()) or 1.0)
+    return any(np.allclose(np.roll(first, 1, axis), second, rtol=_ALIKE, atol=least) for axis in axes)
+
+
 @dataclass(frozen=True)
 class Padding:
     """Padding at the end of rows of ids: its `share` of a batch, the length of the `longest` row without it, and the `order` of positions

@@ -70,6 +70,9 @@ def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts, built: Cal
     A layer that wants the batch second is mended where it was `built`, or what it is a part of.
     """
     rows = replay.first_rows()
+    if neighbours.placed(found):
+        _place(torch, replay, sites, found)
+        return
     # An index in the first run as well, so that both are made of the same calls.
     before = _calls(torch, replay, sites, _taken(rows, list(range(rows))))
     after = _calls(torch, replay, sites, _taken(rows, neighbours.replaced(rows)))
@@ -83,6 +86,17 @@ def mixing(torch: Any, replay: Replay, sites: Sites, found: RowFacts, built: Cal
             if found.batch_first is False:
                 places = (built(module) for module in _around(replay, first.module))
                 found.site = site(next((place for place in places if place is not None), first.place))
+            return
+
+
+def _place(torch: Any, replay: Replay, sites: Sites, found: RowFacts) -> None:
+    """Find the first call whose result does not move with the rows: it has something else for each place of a batch."""
+    rows = replay.first_rows()
+    before, after = (_calls(torch, replay, sites, _taken(rows, order)) for order in (list(range(rows)), neighbours.moved(rows)))
+    for first, second in zip(before, after, strict=False):
+        pair = _arrays([first.result, second.result])
+        if len(pair) == 2 and neighbours.moves(pair[0], pair[1], rows) is False:
+            found.placed, found.site, found.module = True, site(first.place), first.module
             return
 
 
