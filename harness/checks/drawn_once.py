@@ -60,4 +60,6 @@ class DrawnOnce(Check):
                     f"the script has set it to {found.now:g} since.",
             remedy=f"Make it a variable that the graph reads at every step, `self.{found.name} = tf.Variable({found.kept:g}, "
                    f"trainable=False)`, and set it with `.assign(...)`.",
-            site=found.site, stage="loss", evidence=["`run_eagerly=True` reads it anew, and is slow"])
+            site=found.site, stage="loss",
+            evidence=[*([f"It is read on line {found.read.line}: {found.read.source[:100]}"] if found.read is not None else []),
+                      "`run_eagerly=True` reads it anew, and is slow"])

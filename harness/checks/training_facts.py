@@ -46,11 +46,12 @@ class LaterFacts(Facts):
 
 class BakedFacts(Facts):
     """A number of Python, an attribute of the model, that its step read when it was traced: the graph has `kept` it, though it is another
-    `now`. `site`: the line that reads it."""
+    `now`. `site`: the line of its class that gives it its first value; `read`: the one that reads it."""
 
     name: str
     kept: float
     now: float
+    read: Site | None = None
     site: Site | None = None
 
 

@@ -49,7 +49,10 @@ def test_a_weight_of_the_loss(tmp_path: Path, name: str, start: str, change: str
     if fault:
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
-        assert "self.weight *" in site.source
+        assert site.source == "self.weight = 0.0"
+        assert seen.baked is not None
+        assert seen.baked.read is not None
+        assert "self.weight *" in seen.baked.read.source
 
 
 COUNTED = HEAD + """

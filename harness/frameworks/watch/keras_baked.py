@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import BakedFacts, CountedFacts
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import parsed, written
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ class Baked:
         for name, before in self._then.items():
             now = vars(model).get(name)
             if _is_number(now) and now != before:
-                self._session.observation.baked = BakedFacts(name=name, kept=float(before), now=float(now), site=site(self._read[name]))
+                made = written.attribute(type(model), name, self._session.sites)
+                self._session.observation.baked = BakedFacts(name=name, kept=float(before), now=float(now), read=site(self._read[name]),
+                                                             site=site(made or self._read[name]))
                 return
 
     def finish(self) -> None:

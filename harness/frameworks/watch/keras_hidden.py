@@ -107,7 +107,8 @@ def _items(value: Any) -> list[Any]:
 
 
 def line_of(script: Path, attribute: str) -> int | None:
-    """The line of a script that puts a `Variable` into this attribute of something, or into a list there."""
+    """The line of a script that puts a `Variable`, or a list or dict that is made of such, into this attribute of something, or into a list
+    there."""
     for node in ast.walk(parsed.tree(str(script))):
         value: ast.expr
         targets: list[ast.expr]
@@ -117,7 +118,8 @@ def line_of(script: Path, attribute: str) -> int | None:
             value, targets = node.args[0], [node.func.value]
         else:
             continue
-        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "Variable" and any(
+        inside = [value] if isinstance(value, ast.Call) else list(ast.walk(value))
+        if any(isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "Variable" for part in inside) and any(
                 isinstance(target, ast.Attribute) and target.attr == attribute for target in targets):
             return node.lineno
     return None
