@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import RestraintFacts
@@ -135,6 +135,8 @@ def _unclipped(*, scaled: bool) -> str:
 def _what(found: RestraintFacts) -> str:
     told = {
         "dropout": f"Dropout sets {found.amount:.0%} of what it is given to zero, and the model hardly learns from what is left.",
+        "norm": "Batch normalisation is given one row at a time, and takes its mean and deviation off it: what tells rows apart goes with "
+                "them.",
         "augmentation": f"Augmentation (`{found.name}`) moves what it is given by {found.amount:.3g} times its standard deviation, and the "
                         "model cannot learn from what is left.",
         "penalty": f"{found.amount:.0%} of the first loss is a penalty on the weights, and the steps follow that alone.",
@@ -152,6 +154,8 @@ def _remedy(seen: Observation, found: RestraintFacts) -> str:
     usual = "0.004" if seen.framework in reading.KERAS else "1e-4" if found.coupled else "0.01"
     return {
         "dropout": "Drop less: 0.1 to 0.3, at most 0.5 in wide hidden layers; mind that the number is the share that is dropped, not kept.",
+        "norm": "Give it batches of 8 rows or more (gradients that are added up do not help: each part is normalised by itself), or take a "
+                "norm that goes by rows on purpose and keeps their level in its input: `GroupNorm`, or none in the first layer.",
         "augmentation": "Look at a batch that has gone through it. Tell the layer which range your inputs have, "
                         "`RandomBrightness(0.2, value_range=(0, 1))` (it takes them for 0 to 255), or turn it down.",
         "penalty": f"Divide the penalty's factor by about {float(f'{factor:.1g}'):g}: it is then a tenth of the loss of the rows at the "
@@ -164,5 +168,8 @@ def _remedy(seen: Observation, found: RestraintFacts) -> str:
 def _site(seen: Observation, found: RestraintFacts) -> Site | None:
     if found.kind == "decay" and seen.trainer:
         return reading.place(seen, "training_arguments.weight_decay", "training_arguments") or found.site
+    loader = raised.train_loader(seen)
+    if found.kind == "norm" and loader is not None and loader.site is not None:
+        return loader.site
     named = {"penalty": "loss", "decay": "optimizer", "clipping": "clipping"}.get(found.kind, "model")
     return found.site or reading.place(seen, named, "compile")

@@ -155,3 +155,35 @@ def test_keras_that_learns(tmp_path: Path, name: str, changed: dict[str, str]) -
     pytest.importorskip(name)
     seen = watch(tmp_path, keras_text(name, FIT, **changed), steps=60, probe_seconds=6, seconds=90)
     assert found(seen) == [], found(seen)
+
+
+GLOW = """
+import torch
+import torch.nn as nn
+torch.manual_seed(0)
+y = torch.randint(0, 3, (600,))
+x = 0.5 * y.view(-1, 1, 1, 1) + 0.1 * torch.randn(600, 1, 8, 8)
+model = nn.Sequential(nn.Conv2d(1, 8, 3, bias=False), NORM, nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=ROWS, shuffle=True)
+for epoch in range(2):
+    for number, (xb, yb) in enumerate(loader, 1):
+        loss = nn.functional.cross_entropy(model(xb), yb) / PARTS
+        loss.backward()
+        if number % PARTS == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("rows", "parts", "norm", "fault"), [
+    (1, 8, "nn.BatchNorm2d(8)", True), (8, 1, "nn.BatchNorm2d(8)", False), (1, 8, "nn.Identity()", False)])
+def test_a_norm_of_one_row(tmp_path: Path, rows: int, parts: int, norm: str, *, fault: bool) -> None:
+    """What tells the rows apart is their level, which goes with the mean of each."""
+    text = GLOW.replace("ROWS", str(rows)).replace("PARTS", str(parts)).replace("NORM", norm)
+    seen = watch(tmp_path, text, steps=60, seconds=60, probe_seconds=40)
+    said = {result.code: result.finding for result in walk(seen) if result.state == "found"}
+    assert ("S406" in said) is fault, said
+    if fault:
+        assert said["S406"] is not None
+        assert "one row at a time" in said["S406"].message

@@ -34,7 +34,7 @@ class Restraint:
     """One of them. `off(backend)`: while inside, its steps and losses are without it; `longer`: for how many times the script's steps it is
     tried so; `asked`: whether what is known by then leaves that open; the rest as in `RestraintFacts`."""
 
-    kind: Literal["dropout", "augmentation", "decay", "penalty", "clipping", "optimizer"]
+    kind: Literal["dropout", "norm", "augmentation", "decay", "penalty", "clipping", "optimizer"]
     amount: float
     off: Callable[[Any], AbstractContextManager[Any]]
     site: Site | None = None

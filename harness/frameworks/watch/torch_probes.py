@@ -188,6 +188,7 @@ class Probes(Rounds[Step]):
         backend.put()
         built = watch.seen.optimizer.site if watch.seen.optimizer is not None else None
         found = [torch_restraints.dropout(watch.torch, steps[0][0], watch.session.sites, watch.calls.place_of),
+                 torch_restraints.norms(watch.torch, steps[0][0], watch.calls.place_of),
                  torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
                  torch_restraints.clipping(watch.steps.clipping, watch.seen.sites.get("clipping")),
                  torch_restraints.penalty(backend, steps),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_clipping import Clipping
     from harness.frameworks.watch.torch_replay import Replay
 
+_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 _SAME = 1e-4
 _STEPS = 3
 
@@ -69,6 +70,31 @@ def _instead(torch: Any, make: Callable[[Any], Any]) -> Iterator[None]:
     finally:
         for name, original in originals.items():
             setattr(functional, name, original)
+
+
+def norms(torch: Any, replay: Replay, place_of: Callable[[Any], Place | None]) -> Restraint | None:
+    """Batch normalisation that is given one row at a time: its mean and deviation are those of this row alone, which are then gone."""
+    layers = [module for outer in replay.modules for module in outer.modules() if type(module).__name__ in _NORMS and module.training]
+    if not layers or replay.first_rows() != 1:
+        return None
+
+    @contextlib.contextmanager
+    def off(_: Any) -> Iterator[None]:
+        functional, original = torch.nn.functional, torch.nn.functional.batch_norm
+
+        def by_statistics(given: Any, mean: Any, variance: Any, *args: Any, **kwargs: Any) -> Any:
+            if mean is None:
+                return original(given, mean, variance, *args, **kwargs)
+            more = dict(zip(("weight", "bias", "training", "momentum", "eps"), args, strict=False)) | kwargs
+            return original(given, mean, variance, **(more | {"training": False}))
+
+        functional.batch_norm = by_statistics
+        try:
+            yield
+        finally:
+            functional.batch_norm = original
+
+    return Restraint("norm", 1.0, off, site(next((made for layer in layers if (made := place_of(layer)) is not None), None)))
 
 
 def decay(optimizers: list[Any], built: Site | None) -> Restraint | None:
