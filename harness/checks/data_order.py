@@ -115,6 +115,8 @@ class SortedRows(Check):
             return None
         if own < _WORSE * mixed or own - mixed < _OF_START * start:
             return None
+        if seen.model is not None and seen.model.carries:
+            raise NotJudged("recurrent layers go on from one batch to the next, so the order is meant")
         every = max(1, len(facts.own.losses) // 8)
         curves = [", ".join(f"{loss:.3g}" for loss in curve.losses[::every]) for curve in (facts.own, facts.mixed)]
         return Finding(

@@ -109,8 +109,8 @@ class ModelFacts(Facts):
     forwards that ran in training mode; `displacement`: how far the watched steps moved the weights: norm of the change / norm before, the
     median over the weight matrices; `turned`: a layer of Keras that turns images by more
     than halfway round; `rescaling`: scale and offset that its own layer brings inputs to;
-    `stochastic`: it has active dropout or batch normalisation. `unlabelled`: the names of the targets, where a TF model of transformers
-    trains by its own loss and gets no labels.
+    `stochastic`: it has active dropout or batch normalisation; `carries`: recurrent layers that go on from one batch to the next.
+    `unlabelled`: the names of the targets, where a TF model of transformers trains by its own loss and gets no labels.
     """
 
     kind: str = ""
@@ -130,6 +130,7 @@ class ModelFacts(Facts):
     final_units: int | None = None
     stochastic: bool = False
     has_batch_norm: bool = False
+    carries: bool = False
     tied: bool = False
     displacement: float | None = None
     rescaling: tuple[float, float] | None = None

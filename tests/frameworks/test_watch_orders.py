@@ -74,3 +74,16 @@ def test_batches_that_cannot_be_compared() -> None:
     assert orders.between([[np.zeros((8, 3 + number % 2))] for number in range(20)]) == 0.0
     assert orders.between([[np.array(["a"] * 8)] for _ in range(20)]) == 0.0
     assert orders.between([]) == 0.0
+
+
+@pytest.mark.parametrize(("carried", "wanted"), [(True, False), (False, True)])
+def test_a_state_that_goes_on_wants_its_order(tmp_path: Path, *, wanted: bool, carried: bool) -> None:
+    """The very same rows in the very same order, for recurrent layers that begin anew with each batch and for those that do not."""
+    pytest.importorskip("keras")
+    layers = f"keras.Input(batch_shape=(32, 3, 4)), keras.layers.LSTM(16, stateful={carried}), keras.layers.Dense(12)"
+    text = (DATA + KERAS).replace("ROWS", "x").replace("SHUFFLE", "False").replace("model.fit(x,", "model.fit(x.reshape(-1, 3, 4),")
+    text = text.replace(KERAS[KERAS.index("[keras.Input"):KERAS.index("])") + 1], f"[{layers}]")
+    seen = watch_keras(tmp_path, text, steps=60, probe_seconds=20)
+    assert seen.model is not None
+    assert seen.model.carries is carried
+    assert ("D107" in found(seen)) is wanted

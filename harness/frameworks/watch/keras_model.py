@@ -79,6 +79,7 @@ class Models:
         layers = flat_layers(model)
         kinds = [type(layer).__name__ for layer in layers]
         seen.has_batch_norm = any("BatchNormalization" in kind for kind in kinds)
+        seen.carries = any(hasattr(layer, "cell") and getattr(layer, "stateful", False) is True for layer in model._flatten_layers())
         seen.stochastic = seen.has_batch_norm or any(kind.startswith(_STOCHASTIC) and _active(layer)
                                                      for kind, layer in zip(kinds, layers, strict=True))
         loaded = [layer for layer in (model, *_inner(model)) if id(layer) in self._loaded]
