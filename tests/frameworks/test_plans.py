@@ -18,7 +18,7 @@ def planned(folder: Path, text: str) -> list[int | None]:
     sites, plan, told = Sites(path), Plan(), []
 
     def step() -> None:
-        told.append(plan.stepped(sites.frames()[::-1]))
+        told.append(plan.stepped(sites.frames))
 
     names: dict[str, Any] = {"step": step, "__name__": "__main__"}
     exec(compile(text, str(path), "exec"), names)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import weakref
 from pathlib import Path
 
 import pytest
 
-from harness.frameworks.watch.sites import keywords
+from harness.frameworks.watch.sites import keywords, names_of
 
 SCRIPT = """
 RECIPE = dict(
@@ -59,3 +61,18 @@ def test_dictionaries_of_classes_objects_and_others(tmp_path: Path, name: str, l
     path.write_text(HELD)
     found = keywords((str(path), 15, "start")).get(name)
     assert (found[1] if found else None) == line
+
+
+def test_names_of_a_frame_hold_on_to_nothing() -> None:
+    """What a function lets go of is gone, although its names were looked at before."""
+    class Held:
+        pass
+
+    def step() -> bool:
+        held = Held()
+        gone = weakref.ref(held)
+        assert names_of(sys._getframe())["held"] is held
+        del held
+        return gone() is None
+
+    assert step()

@@ -18,6 +18,7 @@ _RANDOM = 256
 # Rows beyond this change a weak signal's significance little and cost their cube.
 _MOST = 900
 _SHUFFLES = 3
+_TOLD = 0.95  # of the rows: then nothing that counts is lost
 
 
 class Rows(Protocol):
@@ -59,7 +60,7 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
     facts.text_baseline, *shuffled = np.max(found, axis=0).tolist()
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
-    facts.whole = cut(rows, labels) if kind == "tokens" else None
+    facts.whole = cut(rows, labels) if kind == "tokens" and facts.text_baseline < _TOLD else None
 
 
 def of_tokens(rows: list[Any], labels: Any) -> float:

@@ -14,8 +14,12 @@ from typing import Any
 
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.bindings import name_of
+from harness.frameworks.watch.sites import names_of
 
-_LONGEST = 10_000_000
+Loop = ast.For | ast.While
+Names = dict[str, Any]
+
+_LONGEST, _FOLLOWED = 10_000_000, 400
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Div: operator.truediv,
     ast.Mod: operator.mod}
@@ -30,37 +34,41 @@ class Plan:
     def __init__(self) -> None:
         self._taken = 0
         self._turns = 0
-        self._turn: Any = None
+        self._turn: int | None = None
         self._before = 0
+        self._whole: int | None = None
 
-    def stepped(self, frames: list[FrameType]) -> int | None:
-        """Another step was taken below these frames of the script's, outermost first: how many it plans in all; None where that cannot be
+    def stepped(self, frames: Callable[[], list[FrameType]]) -> int | None:
+        """Another step was taken below these frames of the script's, innermost first: how many it plans in all; None where that cannot be
         told. Where an inner loop does not tell its length, the turns of the outermost one that are over do.
         """
         self._taken += 1
-        loops = [(loop, frame) for frame in frames for loop in _around(frame.f_code, frame.f_lineno)]
-        if not loops:
-            return None
-        sizes = [_size(loop, frame) for loop, frame in loops]
+        if self._whole is None and self._taken <= _FOLLOWED:
+            loops = [(loop, names) for frame in frames()[::-1] if (around := _around(frame.f_code, frame.f_lineno))
+                     for names in [names_of(frame)] for loop in around]
+            self._whole = self._planned(loops) if loops else None
+        return self._whole if self._whole is not None and self._taken <= self._whole <= _LONGEST else None
+
+    def _planned(self, loops: list[tuple[Loop, Names]]) -> int | None:
+        sizes = [_size(*loop) for loop in loops]
         self._follow(*loops[0])
         if sizes[0] is None:
             return None
-        whole = math.prod(size for size in sizes if size is not None) if None not in sizes else None
-        if whole is None and self._turns:
-            whole = math.ceil(sizes[0] * self._before / self._turns)
-        return whole if whole is not None and self._taken <= whole <= _LONGEST else None
+        if None not in sizes:
+            return math.prod(size for size in sizes if size is not None)
+        return math.ceil(sizes[0] * self._before / self._turns) if self._turns else None
 
-    def _follow(self, loop: ast.For | ast.While, frame: FrameType) -> None:
+    def _follow(self, loop: Loop, names: Names) -> None:
         """Count the turns of the outermost loop by the name that it binds."""
-        names = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)] if isinstance(loop, ast.For) else []
-        turn = id(frame.f_locals.get(names[0])) if names else None
+        bound = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)] if isinstance(loop, ast.For) else []
+        turn = id(names.get(bound[0])) if bound else None
         if self._turn is not None and turn != self._turn:
             self._turns, self._before = self._turns + 1, self._taken - 1
         self._turn = turn
 
 
 @functools.lru_cache(maxsize=64)
-def _around(code: CodeType, line: int) -> tuple[ast.For | ast.While, ...]:
+def _around(code: CodeType, line: int) -> tuple[Loop, ...]:
     """The loops around a line of a function, within it, outermost first."""
     found = [node for node in ast.walk(parsed.tree(code.co_filename)) if isinstance(node, ast.For | ast.While)
              and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
@@ -68,25 +76,25 @@ def _around(code: CodeType, line: int) -> tuple[ast.For | ast.While, ...]:
     return tuple(sorted(found, key=lambda node: node.lineno))
 
 
-def _size(loop: ast.For | ast.While, frame: FrameType) -> int | None:
+def _size(loop: Loop, names: Names) -> int | None:
     with contextlib.suppress(Exception):  # names that are not there, lengths that are not known
-        return _length(loop.iter, frame) if isinstance(loop, ast.For) else None
+        return _length(loop.iter, names) if isinstance(loop, ast.For) else None
     return None
 
 
-def _length(given: ast.expr, frame: FrameType) -> int | None:
+def _length(given: ast.expr, names: Names) -> int | None:
     """How many items an expression gives; nothing is called for that which the script could notice."""
     if not isinstance(given, ast.Call):
-        return len(_value(given, frame))
+        return len(_value(given, names))
     name = name_of(given.func)
     if name in ("range", "trange"):
-        return len(range(*(int(_value(arg, frame)) for arg in given.args)))
+        return len(range(*(int(_value(arg, names)) for arg in given.args)))
     if name == "zip":
-        return min(length for arg in given.args if (length := _length(arg, frame)) is not None)
-    return _length(given.args[0], frame) if name in _AROUND and given.args else None
+        return min(length for arg in given.args if (length := _length(arg, names)) is not None)
+    return _length(given.args[0], names) if name in _AROUND and given.args else None
 
 
-def _value(node: ast.expr, frame: FrameType) -> Any:
+def _value(node: ast.expr, names: Names) -> Any:
     """What an expression of names, numbers, attributes and arithmetic is. Raises `LookupError` for everything else."""
     match node:
         case ast.Constant():
@@ -94,17 +102,17 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
         case ast.List() | ast.Tuple():
             return node.elts
         case ast.Name():
-            return frame.f_locals[node.id] if node.id in frame.f_locals else frame.f_globals[node.id]
+            return names[node.id]
         case ast.Attribute():
-            held = _value(node.value, frame)
+            held = _value(node.value, names)
             found = vars(held)[node.attr] if node.attr in getattr(held, "__dict__", {}) else inspect.getattr_static(held, node.attr)
             if isinstance(found, property):
                 raise LookupError(node.attr)
             return found
         case ast.Subscript(slice=ast.Constant() as key):
-            return _value(node.value, frame)[key.value]
+            return _value(node.value, names)[key.value]
         case ast.BinOp() if type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](_value(node.left, frame), _value(node.right, frame))
+            return _OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
         case ast.Call() if name_of(node.func) in _FUNCTIONS and not node.keywords:
-            return _FUNCTIONS[name_of(node.func)](*(_value(arg, frame) for arg in node.args))
+            return _FUNCTIONS[name_of(node.func)](*(_value(arg, names) for arg in node.args))
     raise LookupError(ast.dump(node))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import re
 import sys
@@ -150,6 +151,16 @@ class Sites:
     def here(self, skip: Any = None) -> Site | None:
         """The innermost own frame as a `Site`, None where no own code is running."""
         return site(self.place(skip))
+
+
+def names_of(frame: FrameType) -> dict[str, Any]:
+    """What the names of a frame, local and global, stand for now. Python keeps a snapshot of a function's locals with its frame, which
+    would hold on to a step's tensors until the next is taken: it is emptied."""
+    held = frame.f_locals
+    names = {**frame.f_globals, **held}
+    if type(held) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        held.clear()
+    return names
 
 
 def _constructs(frame: FrameType, made: Any) -> bool:

@@ -53,7 +53,7 @@ class Trainings:
         seen = self._session.observation
         if not training.others and not whole and not seen.trainer and seen.optimizer is not None:
             seen.optimizer.training_steps = self._session.safely(
-                "the length of a training", training.plan.stepped, self._session.sites.frames()[::-1])
+                "the length of a training", training.plan.stepped, self._session.sites.frames)
         if self._begins is not None and id(optimizer) in self._begins.others:
             seen.further = self._begins = None  # they take turns
         if seen.further is None and training.others and (training.steps == 1 or whole):

@@ -17,7 +17,7 @@ import numpy as np
 
 from harness.checks.probe_facts import WholeFacts
 from harness.frameworks.watch import baseline, tensors, written
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, names_of, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -28,7 +28,7 @@ _PADDING = ("keras.utils", "keras.preprocessing.sequence", "keras._tf_keras.kera
 _SOURCES, _ROWS, _READ_S = 12, 4000, 2.0
 _LEAST, _KNOWN = 200, 0.8  # rows to be judged; the share of them whose whole is known
 _TRIED, _SAME, _DIFFERENT = 100, 0.95, 5
-_ENOUGH = 0.95  # of the rows that the cut ones tell: nothing that counts is lost
+_PARTS = 16  # of a row that may be looked through for a text
 
 Tokens = Sequence[Any]
 # What a row of ids was made of, and what of that is left in it.
@@ -102,19 +102,20 @@ class Wholes:
 
     def named(self, frames: list[FrameType]) -> None:
         """A training begins below these frames of the script's: texts, and tables of ids with as many rows, that have a name there."""
-        for names in (frame.f_locals for frame in frames):
-            lists = [found for value in names.values() if (found := _texts(value)) is not None and len(found) >= _LEAST]
-            tables = [table for value in names.values() if lists and not isinstance(value, type | ModuleType) and hasattr(value, "dtype")
-                      and (table := tensors.array(value)) is not None and table.ndim == 2 and table.dtype.kind in "iu"]
-            for texts, table in itertools.product(lists, tables):
-                if len(texts) == len(table):
-                    self._keep(functools.partial(zip, texts, table), None)
+        values = list({id(value): value for frame in frames for value in names_of(frame).values()}.values())
+        lists = [(len(value), found) for value in values if (found := _texts(value)) is not None and len(value) >= _LEAST]
+        tables = [table for value in values if lists and not isinstance(value, type | ModuleType) and hasattr(value, "dtype")
+                  and (table := tensors.array(value)) is not None and table.ndim == 2 and table.dtype.kind in "iu"]
+        for (rows, texts), table in itertools.product(lists, tables):
+            if rows == len(table):
+                self._keep(functools.partial(zip, texts, table), None)
 
     def read(self, dataset: Any, kept: Callable[[], AbstractContextManager[Any]]) -> None:
         """A dataset that a loader reads rows of: of the script's own, which holds the texts that it makes ids of. It is read again inside
         `kept()`."""
-        held = [_texts(value) for value in getattr(dataset, "__dict__", {}).values()]
-        texts = next((found for found in held if found is not None and len(found) == len(dataset)), None)
+        held = [value for value in getattr(dataset, "__dict__", {}).values()
+                if isinstance(value, list | tuple) and len(value) == len(dataset)]
+        texts = next((found for value in held if (found := _texts(value)) is not None), None)
         if texts is None:
             return
 
@@ -144,8 +145,9 @@ class Wholes:
         told = np.array([label for _, label in wholes])
         kept, whole = (self._told([pair[side] for pair, _ in wholes], told) for side in (1, 0))
         limit = max(len(_stripped(row)) for row in rows)
+        begins = [list(left[:len(left) // 2]) == list(whole[:len(left) // 2]) for (whole, left), _ in wholes if len(left) < len(whole)]
         return WholeFacts(rows=len(wholes), cut=cut, limit=limit, longest=max(len(whole) for (whole, _), _ in wholes), kept=kept,
-                          whole=whole, from_front=any(list(left) != list(whole[:len(left)]) for (whole, left), _ in wholes),
+                          whole=whole, from_front=2 * sum(begins) < len(begins),
                           site=site(place or written.limited(limit, self._session.script)))
 
     @staticmethod
@@ -153,10 +155,10 @@ class Wholes:
         return baseline.of_tokens([np.array([zlib.crc32(str(token).encode()) for token in row], dtype=np.int64) for row in rows], labels)
 
     def _read(self, source: _Source, wanted: set[bytes], until: float) -> dict[bytes, Whole]:
-        pairs = []
+        pairs: list[tuple[Any, Any]] = []
         for whole, ids in itertools.islice(source.pairs(), _ROWS):
             row = np.asarray(ids) if isinstance(ids, list) else tensors.array(ids)
-            if time.monotonic() > until:
+            if time.monotonic() > until or len(pairs) >= len(wanted):
                 break
             if row is not None and row.ndim == 1 and row.dtype.kind in "iu" and _key(row) in wanted:
                 pairs.append((whole, row))
@@ -220,14 +222,19 @@ def _level(pairs: list[tuple[str, Any]]) -> tuple[Callable[[str], list[str]], in
 
 
 def _texts(value: Any) -> list[str] | None:
-    """The texts of a list of them, or of rows that hold one each."""
-    if not isinstance(value, list | tuple) or not value:
+    """The first texts of a list of them, or of rows that hold one each."""
+    if not isinstance(value, list | tuple) or not value or _text(value[0]) is None:
         return None
-    if isinstance(value[0], str):
-        return list(value)
-    rows = [list(row.values()) if isinstance(row, dict) else list(row) if isinstance(row, list | tuple) else [] for row in value]
-    found = [[part for part in row if isinstance(part, str)] for row in rows]
-    return [parts[0] for parts in found] if all(len(parts) == 1 for parts in found) else None
+    found = [_text(row) for row in value[:_ROWS]]
+    return [text for text in found if text is not None] if None not in found else None
+
+
+def _text(row: Any) -> str | None:
+    if isinstance(row, str):
+        return row
+    parts = row.values() if isinstance(row, dict) else row if isinstance(row, list | tuple) else ()
+    texts = [part for part in itertools.islice(parts, _PARTS) if isinstance(part, str)]
+    return texts[0] if len(texts) == 1 else None
 
 
 def _ids(item: Any) -> Any:
