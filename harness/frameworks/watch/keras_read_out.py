@@ -1,11 +1,15 @@
-"""Numbers that are taken out of a tape's sight between a model and its loss: with `.numpy()`, `float()`, or by NumPy itself."""
+"""Numbers that are taken out of a tape's sight between a model and its loss: with `.numpy()` or `float()`.
+
+NumPy's own functions read a tensor's memory where nothing can listen.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch.keras_tape import recorded
-from harness.frameworks.watch.sites import Place
+from harness.frameworks.watch.sites import HARNESS, Place
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -38,7 +42,8 @@ class ReadOut:
 
     def _wrap(self, original: Any) -> Any:
         def read(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._tape is not None and not self._asking and self._watch.session.active and recorded() and tensor.dtype.is_floating:
+            wanted = self._tape is not None and not self._asking and self._watch.session.active and tensor.dtype.is_floating
+            if wanted and recorded() and not sys._getframe(1).f_code.co_filename.startswith(HARNESS):
                 self._watch.session.safely("what is read under a tape", self._came, tensor)
             return original(tensor, *args, **kwargs)
 

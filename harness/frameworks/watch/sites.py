@@ -16,7 +16,7 @@ from typing import Any
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import parsed
 
-_HARNESS = str(Path(__file__).resolve().parents[2])
+HARNESS = str(Path(__file__).resolve().parents[2])
 _LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 _GENERATED = "__autograph_generated_file"
 
@@ -45,7 +45,7 @@ class Sites:
         path = str(Path(filename).resolve())
         if path == str(Path(self._script).resolve()):
             return True
-        foreign = path.startswith((_HARNESS + "/", *_LIBRARIES)) or "/site-packages/" in path or "/dist-packages/" in path
+        foreign = path.startswith((HARNESS + "/", *_LIBRARIES)) or "/site-packages/" in path or "/dist-packages/" in path
         return path.startswith(self._folder) and not foreign
 
     def place(self, skip: Any = None) -> Place | None:
@@ -143,7 +143,7 @@ class Sites:
                 continue
             if self.is_own(code.co_filename):
                 return code.co_filename, frame.f_lineno, code.co_name
-            if not code.co_filename.startswith(_HARNESS) and not code.co_filename.endswith(("torch/overrides.py", "torch/_tensor.py")):
+            if not code.co_filename.startswith(HARNESS) and not code.co_filename.endswith(("torch/overrides.py", "torch/_tensor.py")):
                 return None
             frame = frame.f_back
         return None
