@@ -156,3 +156,23 @@ def test_helpers_that_both_go_through_stand_after_their_split(tmp_path: Path) ->
     found = sourcing.common(seen)
     assert found is not None
     assert found.source == "claims = balance(read())"
+
+
+MAPPED = """
+import numpy as np
+import torch
+rows = read()
+labels = np.sort(read_labels())
+x, y = map(torch.from_numpy, (rows, labels))
+loss_fn(model(x), y)
+"""
+
+
+def test_one_function_for_several_values(tmp_path: Path) -> None:
+    """`map` over what is written out gives each of them in its place."""
+    path = tmp_path / "train.py"
+    path.write_text(MAPPED)
+    found = sources.of(Observation(sites={"loss": Site(file=str(path), line=7, source="loss_fn(model(x), y)")}), {})
+    assert ("made", "rows = read()") in told(found["inputs"])
+    assert ("reordered", "labels = np.sort(read_labels())") in told(found["labels"])
+    assert not any(kind == "reordered" for kind, _ in told(found["inputs"]))

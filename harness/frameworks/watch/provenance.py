@@ -326,10 +326,10 @@ class Text:
         if name in ("TensorDataset", "zip") and rest and isinstance(rest[0], int):
             # A collator may have put something in between: the labels stay the last part.
             return value.args[min(rest[0], len(value.args) - 1)], rest[1:], ""
-        if name == "prepare" and path and isinstance(path[0], int) and path[0] < len(value.args):
-            return value.args[path[0]], path[1:], ""
-        if name == "train_test_split" and path and isinstance(path[0], int):
-            return value.args[min(path[0] // 2, len(value.args) - 1)], path[1:], ""
+        if name in ("prepare", "train_test_split") and path and isinstance(path[0], int):
+            return value.args[min(path[0] if name == "prepare" else path[0] // 2, len(value.args) - 1)], path[1:], ""
+        if base is None and name == "map" and len(value.args) == 2:
+            return value.args[1], path, "converted"
         parts = {"enumerate": ("item", *rest[1:]), "random_split": path[1:], **dict.fromkeys(handing.HANDS_ON, path),
                  **dict.fromkeys(handing.DATASETS, tuple(part for part in path if part not in handing.PARTS))}
         if name in parts:
