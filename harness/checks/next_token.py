@@ -71,7 +71,7 @@ class NextToken(Check):
                        "comes next.")
             remedy = ("Shift the targets by one: `x, y = ids[:, :-1], ids[:, 1:]`." if seen.framework in reading.KERAS else
                       "Shift the targets by one: `logits = model(ids[:, :-1])` against `ids[:, 1:]`.")
-            return self._finding(seen, shift, message, remedy)
+            return self._finding(seen, shift, message, remedy, given=sourcing.sliced(seen))
         if shift.offset == 1 and shift.causal is False and shift.by_token:
             message = "The model sees the token that it is asked for: what it answers at a position changes with the tokens behind it."
             remedy = (("Hide what comes later: `use_causal_mask=True` in every call of a `MultiHeadAttention`, no `Bidirectional` layer, "

@@ -11,6 +11,7 @@ from harness.checks.tensor_facts import Site
 
 _PARTS = re.compile(r"split\w*\(")
 _LATER = r"\[(?:[^\[\]]*,)?\s*[1-9]\d*\s*:[^\[\]]*\]|\broll\(|\bshift\("
+_ALONG = r"\[\s*:\s*,\s*-?\d*\s*:"  # `ids[:, 1:]`, `ids[:, :-1]`
 
 
 def line(seen: Observation, what: str, *kinds: str) -> Site | None:
@@ -72,6 +73,12 @@ def reshuffled(seen: Observation) -> Site | None:
 def shifted(seen: Observation) -> Site | None:
     """Where labels begin later than what they are cut from: `ids[:, 1:]`, a roll."""
     return next((step.site for step in seen.sources.get("labels", []) if re.search(_LATER, step.site.source)), None)
+
+
+def sliced(seen: Observation) -> Site | None:
+    """Where rows of ids are cut along their length, for the model or for the loss, right where these are called."""
+    steps = [*seen.sources.get("inputs", []), *seen.sources.get("labels", [])]
+    return next((step.site for step in steps if step.kind == "taken" and re.search(_ALONG, step.site.source)), None)
 
 
 def apart(seen: Observation) -> Site | None:
