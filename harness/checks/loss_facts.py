@@ -80,3 +80,11 @@ class DivergenceFacts(Facts):
     constant: float
     rows: int = 0
     numbers: int = 0
+
+
+class TemperedFacts(Facts):
+    """A loss that holds the answers of one model against those of another, such as a teacher: of each call that was looked at, by what the
+    answers of both were divided before their softmax was taken, (output, target). `site`: the call."""
+
+    temperatures: list[tuple[float, float]] = []
+    site: Site | None = None

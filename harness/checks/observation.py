@@ -26,7 +26,7 @@ from harness.checks.data_facts import (
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
-from harness.checks.loss_facts import DivergenceFacts, LossCall, UnweighedFacts, WeightFacts
+from harness.checks.loss_facts import DivergenceFacts, LossCall, TemperedFacts, UnweighedFacts, WeightFacts
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -67,7 +67,7 @@ class Observation(Facts):
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
-    `functional`: how often `torch.func` has taken gradients.
+    `functional`: how often `torch.func` has taken gradients. `tempered`: losses of a distillation.
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads.
@@ -109,6 +109,7 @@ class Observation(Facts):
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None
     divergence: list[DivergenceFacts] = []
+    tempered: TemperedFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

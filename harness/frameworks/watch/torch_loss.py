@@ -115,6 +115,7 @@ class Losses:
         watch.data.compared(target)
         place = watch.session.sites.place()
         watch.session.safely("a loss's module", watch.origins.loss)
+        watch.session.safely("temperatures", watch.tempered.compared, name, given, place)
         # Facts are taken before the call, so that a call that raises has been described.
         full = self._recorded < _FULL or (inputs is not None and tensors.is_tensor(inputs) and inputs.numel() <= _READ)
         self._recorded += 1

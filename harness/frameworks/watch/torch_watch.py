@@ -49,6 +49,7 @@ from harness.frameworks.watch.torch_restores import Restores
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_tape import Tape
+from harness.frameworks.watch.torch_tempered import Tempered
 from harness.frameworks.watch.torch_trainer import Trainers
 from harness.frameworks.watch.vocabularies import Vocabularies
 
@@ -87,7 +88,7 @@ class TorchWatcher:
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        self.key_masks = KeyMasks(self)
+        self.key_masks, self.tempered = KeyMasks(self), Tempered(self)
         self.schedules, self.origins = Schedules(self), Origins(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Functional(self), Collation(self), Checkpointing(self),
@@ -135,6 +136,7 @@ class TorchWatcher:
         self.tape.model_called(call.module, call.args, call.kwargs, call.output, call.place)
         self.session.safely("an answer", self.passes.answered, call)
         self.session.safely("an answer", self.cached.answered, call)
+        self.session.safely("an answer", self.tempered.answered, call)
         if not call.grad or self.evaluating:
             self.session.safely("a mask", self.masks.asked, call)
             self.session.safely("an answer", self.rested.answered, call)

@@ -1,0 +1,41 @@
+"""Distillation: the answers of a student held against those of a teacher."""
+
+from __future__ import annotations
+
+import statistics
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+
+_APART = 1.2  # times; a temperature that is learnt moves both sides alike
+_CALLS = 3
+
+
+class Tempered(Check):
+    """The two sides of a distillation are softened differently.
+
+    At a temperature T both sides are divided by it, student and teacher: the student is to give the teacher's logits. Where one side is
+    left out, it is to give them divided by T, and answers as unsurely as the softened teacher does.
+    Source: Hinton, Vinyals, Dean, "Distilling the Knowledge in a Neural Network" (2015), section 2.
+    """
+
+    code: ClassVar[str] = "L215"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L203", "L206")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from what two models gave and what the loss was given, by which temperature one makes the other."""
+        facts = seen.tempered
+        if facts is None or len(facts.temperatures) < _CALLS:
+            raise NotJudged("no loss was seen that holds the answers of one model against those of another")
+        output, target = (statistics.median(each) for each in zip(*facts.temperatures, strict=True))
+        if max(output, target) < _APART * max(1.0, min(output, target)):
+            return None  # alike, or targets that are sharpened on purpose
+        return Finding(
+            message=f"The loss takes the student at a temperature of {output:.3g} and the teacher at {target:.3g}. To match "
+                    f"them, the student's logits have to become {output / target:.2g} times those of the teacher.",
+            remedy="Divide both by the same temperature, and multiply the loss by its square: "
+                   "`F.kl_div(F.log_softmax(student / T, dim=-1), F.softmax(teacher / T, dim=-1), reduction=\"batchmean\") * T ** 2`.",
+            site=facts.site, evidence=[f"in {len(facts.temperatures)} calls, by what the models gave and what the loss was given"])

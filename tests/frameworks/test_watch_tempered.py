@@ -1,0 +1,57 @@
+"""Distillation: at which temperature each side of the loss is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.watching import watch
+
+SCRIPT = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+x = torch.randn(480, 10)
+teacher = nn.Sequential(nn.Linear(10, 32), nn.Tanh(), nn.Linear(32, 5))
+teacher[2].weight.data *= 6
+student = nn.Linear(10, 5)
+optimizer = torch.optim.Adam(student.parameters(), lr=1e-2)
+T = 4.0
+for epoch in range(3):
+    for rows in x.split(32):
+        with torch.no_grad():
+            wanted = teacher(rows)
+        given = student(rows)
+        loss = LOSS
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("loss", "fault"), [
+    ("F.kl_div(F.log_softmax(given, -1), F.softmax(wanted / T, -1), reduction='batchmean') * T ** 2", True),
+    ("F.kl_div(F.log_softmax(given / T, -1), F.log_softmax(wanted, -1), reduction='batchmean', log_target=True) * T ** 2", True),
+    ("F.cross_entropy(given, F.softmax(wanted / T, -1))", True),
+    ("F.kl_div(F.log_softmax(given / T, -1), F.softmax(wanted / T, -1), reduction='batchmean') * T ** 2", False),
+    ("F.cross_entropy(given, F.softmax(wanted, -1))", False), ("F.cross_entropy(given / 0.1, F.softmax(wanted / 0.04, -1))", False),
+    ("F.cross_entropy(given, F.one_hot(wanted.argmax(-1), 5).float())", False)],
+    ids=["the teacher alone", "the student alone", "cross entropy", "both", "neither", "sharpened", "hard labels"])
+def test_temperatures(tmp_path: Path, loss: str, *, fault: bool) -> None:
+    found = {result.code: result.finding for result in walk(watch(tmp_path, SCRIPT.replace("LOSS", loss))) if result.state == "found"}
+    assert ("L215" in found) is fault
+    if fault:
+        assert found["L215"] is not None
+        assert found["L215"].site is not None
+        assert loss in found["L215"].site.source
+
+
+def test_two_students_of_each_other(tmp_path: Path) -> None:
+    """The sides are told by the models that gave them, also where there are more of these."""
+    text = SCRIPT.replace("given = student(rows)", "other = nn.Linear(10, 5)(rows)\n        given = student(rows)")
+    seen = watch(tmp_path, text.replace("LOSS", "F.kl_div(F.log_softmax(given / T, -1), F.softmax(wanted / 2, -1), reduction='batchmean')"))
+    assert seen.tempered is not None
+    assert all(pair == pytest.approx((4.0, 2.0), rel=1e-3) for pair in seen.tempered.temperatures)
