@@ -11,7 +11,7 @@ from harness.checks.tensor_facts import Site
 
 _PARTS = re.compile(r"split\w*\(")
 _LATER = r"\[(?:[^\[\]]*,)?\s*[1-9]\d*\s*:[^\[\]]*\]|\broll\(|\bshift\("
-_ALONG = r"\[\s*:\s*,\s*-?\d*\s*:"  # `ids[:, 1:]`, `ids[:, :-1]`
+_BEHIND, _BEFORE = r"\[\s*:\s*,\s*[1-9]\d*\s*:", r"\[\s*:\s*,\s*:\s*-"  # `ids[:, 1:]`, `ids[:, :-1]`
 
 
 def line(seen: Observation, what: str, *kinds: str) -> Site | None:
@@ -76,9 +76,10 @@ def shifted(seen: Observation) -> Site | None:
 
 
 def sliced(seen: Observation) -> Site | None:
-    """Where rows of ids are cut along their length, for the model or for the loss, right where these are called."""
-    steps = [*seen.sources.get("inputs", []), *seen.sources.get("labels", [])]
-    return next((step.site for step in steps if step.kind == "taken" and re.search(_ALONG, step.site.source)), None)
+    """Where rows of ids are cut along their length the wrong way round: what a model is given without its first, or what is wanted of it
+    without its last."""
+    ways = [(step, _BEHIND) for step in seen.sources.get("inputs", [])] + [(step, _BEFORE) for step in seen.sources.get("labels", [])]
+    return next((step.site for step, wrong in ways if step.kind == "taken" and re.search(wrong, step.site.source)), None)
 
 
 def apart(seen: Observation) -> Site | None:

