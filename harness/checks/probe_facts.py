@@ -154,7 +154,7 @@ class OrderFacts(Facts):
 class WholeFacts(Facts):
     """Rows of ids beside the texts or sequences that they were made of: `cut` of `rows` are shorter than these, `limit` the longest row
     and `longest` the longest text, in tokens. `kept`, `whole`: cross-validated accuracy of a bag of words on what is left and on all of
-    it. `from_front`: some have lost their beginning."""
+    it. `from_front`: most of those that are cut have lost their beginning."""
 
     rows: int
     cut: int

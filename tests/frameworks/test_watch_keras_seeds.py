@@ -68,7 +68,9 @@ net.fit(data, epochs=3, verbose=0)
     (LOOP, "tf.random.stateless_normal(clean.shape, seed=(7, 7))", True), (LOOP, "tf.random.stateless_normal((8,), seed=(7, 7))", False),
     (LOOP, "tf.random.stateless_normal(clean.shape, seed=(7, epoch * 20 + step))", False),
     (LOOP, "tf.random.normal(clean.shape, seed=7)", False),
-    (MAP, "tf.random.stateless_normal((8,), seed=(7, 7))", True), (MAP, "tf.random.normal((8,), seed=7)", False)])
+    (MAP, "tf.image.stateless_random_crop(row[None, :, None], (1, 8, 1), tf.cast(row[:2] * 9, 'int32'))[0, :, 0]", False),
+    (MAP, "tf.random.stateless_normal((8,), (7, 7))", True), (MAP, "tf.random.stateless_normal((8,), seed=(7, 7))", True),
+    (MAP, "tf.random.normal((8,), seed=7)", False)])
 def test_one_seed_for_all_batches(tmp_path: Path, text: str, noise: str, *, fault: bool) -> None:
     """A whole number, and not a generator that moves on; for the rows of a batch, and not for what all of them share; in training."""
     found = {result.code: result.finding for result in walk(watch(tmp_path, text.replace("NOISE", noise))) if result.state == "found"}

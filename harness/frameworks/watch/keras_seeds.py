@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -30,23 +31,26 @@ class Seeds:
 
         for module in (tf.random, tf.image):
             for name in [name for name in dir(module) if name.startswith(_STATELESS)]:
-                self._watch.session.patches.replace(module, name, functools.partial(self._wrap, rows=name.startswith(_OF_ROWS), place=1))
+                self._watch.session.patches.replace(module, name, functools.partial(self._wrap, rows=name.startswith(_OF_ROWS)))
 
     def _hook_keras(self, module: Any) -> None:
         for name in _OF_KERAS:
             self._watch.session.patches.replace(module, name, functools.partial(self._wrap, rows=name in ("dropout", "shuffle")))
 
-    def _wrap(self, original: Any, *, rows: bool, place: int | None = None) -> Callable[..., Any]:
+    def _wrap(self, original: Any, *, rows: bool) -> Callable[..., Any]:
+        signature = inspect.signature(original)
+
         def draw(*args: Any, **kwargs: Any) -> Any:
             if self._watch.session.active:
-                seed = args[place] if place is not None and len(args) > place else kwargs.get("seed")
-                self._watch.session.safely("a draw", self._drew, seed, None if rows else args[0] if args else kwargs.get("shape"))
+                self._watch.session.safely("a draw", functools.partial(self._drew, rows=rows), signature, args, kwargs)
             return original(*args, **kwargs)
 
         return draw
 
-    def _drew(self, seed: Any, shape: Any) -> None:
-        """`shape`: of what is drawn; None where it is drawn for rows in any case."""
+    def _drew(self, signature: inspect.Signature, rows: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """`rows`: it is drawn for rows in any case, and not of a shape, which comes first."""
+        given = signature.bind(*args, **kwargs).arguments
+        seed, shape = given.get("seed"), None if rows else next(iter(given.values()), None)
         session, phase = self._watch.session, self._watch.draws.tracing
         if "seeded" in session.observation.sites or not _constant(seed):
             return
