@@ -47,7 +47,7 @@ class Seeds:
 
         return draw
 
-    def _drew(self, signature: inspect.Signature, rows: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _drew(self, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], *, rows: bool) -> None:
         """`rows`: it is drawn for rows in any case, and not of a shape, which comes first."""
         given = signature.bind(*args, **kwargs).arguments
         seed, shape = given.get("seed"), None if rows else next(iter(given.values()), None)
