@@ -125,7 +125,7 @@ class TooLong(Check):
 
 def _own_layer(seen: Observation, error: ExceptionFacts) -> bool:
     """Whether the script itself built the layer that raised: it did not load the model."""
-    return seen.model is not None and not seen.model.pretrained and error is seen.exception and "layer" in seen.sites
+    return seen.model is not None and not seen.model.pretrained and error.during == "script" and "layer" in seen.sites
 
 
 def _fits(seen: Observation, error: ExceptionFacts) -> bool | None:

@@ -95,8 +95,8 @@ class ShapeInside(Check):
             site = error.site
             if describe in {_shape, _keras} and (site is None or site.function not in {"forward", "call"}):
                 # Layers put together without a forward() of the script's own: they are mended where they are built.
-                site = (reading.place(seen, "layer") if error is seen.exception else None) or reading.place(seen, "model") or site
-            if in_layer and _in_order(error) and error is seen.exception:
+                site = (reading.place(seen, "layer") if error.during == "script" else None) or reading.place(seen, "model") or site
+            if in_layer and _in_order(error) and error.during == "script":
                 site = reading.place(seen, "layer") or site
             if site is not error.site and error.site is not None:
                 evidence.append(f"raised at line {error.site.line}: {error.site.source}")

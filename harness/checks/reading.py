@@ -6,7 +6,7 @@ import math
 import re
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
@@ -31,15 +31,15 @@ def raised(seen: Observation) -> list[ExceptionFacts]:
     """The exceptions that were seen, the most trustworthy first: the CPU's second opinion, the script's own, a probe's."""
     found: list[ExceptionFacts] = []
     if seen.exception is not None:
-        rerun = _exception(seen.exception.cpu_rerun)
+        rerun = _exception(seen.exception.cpu_rerun, "script")
         found += [rerun] if rerun else []
         found.append(seen.exception)
-    probe = _exception(seen.probes.evaluation_error)
+    probe = _exception(seen.probes.evaluation_error, "probe")
     return [*found, probe] if probe else found
 
 
-def _exception(facts: dict[str, Any] | None) -> ExceptionFacts | None:
-    """An exception that travelled as a dict: `type`, `message`, and where known `bases`, `stage`, `site` (or `line`), `frames`."""
+def _exception(facts: dict[str, Any] | None, during: Literal["script", "probe"]) -> ExceptionFacts | None:
+    """An exception that travelled as a dict: `type`, `message`, and where known `bases`, `stage`, `site` or `line`, `frames`, `module`."""
     if not facts or not facts.get("type"):
         return None
     site = facts.get("site")
@@ -49,7 +49,8 @@ def _exception(facts: dict[str, Any] | None) -> ExceptionFacts | None:
         site = Site(file=str(facts.get("file", "")), line=int(facts["line"]), source=str(facts.get("source") or ""))
     return ExceptionFacts(type=str(facts["type"]), message=str(facts.get("message", "")), bases=list(facts.get("bases") or []),
                           stage=facts.get("stage") or "setup", site=site if isinstance(site, Site) else None,
-                          frames=[(str(a), int(b), str(c)) for a, b, c in facts.get("frames") or []], during="probe")
+                          frames=[(str(a), int(b), str(c)) for a, b, c in facts.get("frames") or []],
+                          module=str(facts.get("module") or ""), during=during)
 
 
 def matching(seen: Observation, *patterns: str, within: str | None = None, stages: Iterable[str] = ()) -> ExceptionFacts | None:
@@ -81,7 +82,7 @@ def caveat(seen: Observation) -> list[str]:
         return []
     site = seen.exception.site
     lines = [_NOT_BELIEVED.format(line=f"line {site.line}" if site else "a library's")]
-    rerun = _exception(seen.exception.cpu_rerun)
+    rerun = _exception(seen.exception.cpu_rerun, "script")
     if rerun is not None:
         at = f" at line {rerun.site.line}" if rerun.site else ""
         lines.append(f"The same batch on the CPU{at}: {rerun.type}: {first_line(rerun.message)}")

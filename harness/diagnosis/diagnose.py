@@ -90,7 +90,10 @@ def _once(subject: Subject, options: Options, on_output: Callable[[bytes, bool],
     if seen.ended is not None:
         seen.stopped = f"ended by {seen.ended.name}"
     if seen.exception is not None and any(text in seen.exception.message for text in _ASYNCHRONOUS):
-        seen.exception.cpu_rerun = _on_the_cpu(subject, options)
+        again = _on_the_cpu(subject, options)
+        if again is not None:
+            seen.exception.cpu_rerun = msgspec.to_builtins(again.exception)
+            seen.sites = again.sites | seen.sites  # what was built where does not depend on the device
     results = walk(seen)
     if subject.cells is not None:
         results = [subject.cells.placed(result, subject.path, subject.shown) for result in results]
@@ -142,16 +145,13 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
         return transport.read(observation), outcome, crash.read(folder, subject.path)
 
 
-def _on_the_cpu(subject: Subject, options: Options) -> dict[str, Any] | None:
-    """What the same script raises where tracebacks can be believed: without GPUs, with `device=cpu` where it has that parameter, and
-    where it asks for a GPU by name, with what it sends there kept on the CPU. None where it raises nothing there, or that there is no GPU.
+def _on_the_cpu(subject: Subject, options: Options) -> Observation | None:
+    """The same script where tracebacks can be believed: without GPUs, with `device=cpu` where it has that parameter, and where it asks for
+    a GPU by name, with what it sends there kept on the CPU. None where it raises nothing there, or that there is no GPU.
     """
     values = subject.values | subject.rerun_on_cpu
     seen, *_ = _watch(subject, options, values, lambda _data, _is_error: None, without_gpu=True)
-    if seen is None or seen.exception is None or WITHOUT.search(seen.exception.message):
-        return None
-    raised: dict[str, Any] = msgspec.to_builtins(seen.exception)
-    return raised
+    return None if seen is None or seen.exception is None or WITHOUT.search(seen.exception.message) else seen
 
 
 def _how_far(seen: Observation) -> str:

@@ -61,6 +61,19 @@ def test_on_a_gpu_the_cpu_has_the_word() -> None:
     assert found.site.line == 12
 
 
+def test_on_a_gpu_the_layer_is_the_one_that_failed_on_the_cpu() -> None:
+    seen = healthy()
+    assert seen.model is not None
+    seen.model.pretrained = False
+    seen.sites["layer"] = Site("/home/user/train.py", 5, "self.words = nn.Embedding(100, 8)")
+    seen.exception = error("AcceleratorError", "CUDA error: device-side assert triggered", "backward", "loss.backward()")
+    seen.exception.cpu_rerun = {"type": "IndexError", "message": OUTSIDE, "stage": "forward", "module": "words: Embedding(100, 8)"}
+    seen.batches[-1].columns["input_ids"] = ids(largest=130)
+    found = finding("F102", seen)
+    assert found.site is not None
+    assert found.site.line == 5
+
+
 def test_shapes_in_the_loss_are_not_the_models() -> None:
     message = "The size of tensor a (32) must match the size of tensor b (16) at non-singleton dimension 0"
     assert judge("F103", Observation(exception=error("RuntimeError", message, "loss"))) == "clean"

@@ -1,7 +1,8 @@
-"""Tensors and arrays as facts. Nothing here waits for a device: a tensor that is not on the CPU gives its shape and type only."""
+"""Tensors and arrays as facts. One on a GPU is waited for; one on any other device gives its shape and type only."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,35 @@ def is_strided(tensor: Any) -> bool:
     return str(tensor.layout) == "torch.strided"
 
 
+def readable(tensor: Any) -> bool:
+    """Whether a torch tensor's values can be had now: on the CPU, and on a GPU once everything that was asked of it is done.
+
+    After a kernel has failed there nothing is read any more: the error is the script's to meet. Nor is anything while a graph is
+    captured, which allows no waiting.
+    """
+    return tensor.device.type == "cpu" or (tensor.device.type == "cuda" and _GPU.done(tensor.device))
+
+
+class _Waiting:
+    """Waits for a GPU, for as long as no kernel has failed on it. Such a failure stays: every later call meets it again."""
+
+    def __init__(self) -> None:
+        self._failed = False
+
+    def done(self, device: Any) -> bool:
+        cuda = sys.modules["torch"].cuda
+        if self._failed or cuda.is_current_stream_capturing():
+            return False
+        try:
+            cuda.synchronize(device)
+        except RuntimeError:
+            self._failed = True
+        return not self._failed
+
+
+_GPU = _Waiting()
+
+
 def address(tensor: Any) -> int:
     """Where a torch tensor begins in memory; of one without a storage a number that only itself has."""
     return int(tensor.data_ptr()) if is_strided(tensor) else id(tensor)
@@ -35,11 +65,11 @@ def storage(tensor: Any) -> int:
 
 
 def array(value: Any) -> np.ndarray[Any, Any] | None:
-    """The values on the CPU as numpy has them (float32 for the kinds it lacks); None for tensors elsewhere and what is no array."""
+    """The values as numpy has them (float32 for the kinds it lacks); None for tensors that cannot be read and for what is no array."""
     if is_tensor(value):
-        if value.device.type != "cpu" or not is_strided(value):
+        if not is_strided(value) or not readable(value):
             return None
-        plain = value.detach()
+        plain = value.detach().cpu()
         if plain.dtype.is_floating_point and plain.element_size() != 4 and plain.element_size() != 8:
             plain = plain.float()
         made: np.ndarray[Any, Any] = plain.resolve_conj().resolve_neg().numpy()

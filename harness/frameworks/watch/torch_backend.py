@@ -344,7 +344,7 @@ class TorchBackend(Backend[Step]):
         labels = [label for replay in step for label in replay.labels or ()]
         marks: list[int] = []
         for replay in step:
-            rows = [tensor for tensor in replay.inputs() if tensor.dim() > 1 and tensor.device.type == "cpu"]
+            rows = [tensor for tensor in replay.inputs() if tensor.dim() > 1 and tensors.readable(tensor)]
             if rows and rows[0].shape[0] == len(replay.labels or ()):
                 values = tensors.array(rows[0])
                 marks += [hash(row.tobytes()) for row in values] if values is not None else []

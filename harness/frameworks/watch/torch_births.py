@@ -42,7 +42,7 @@ class Births:
 
     def loss(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> None:
         """A loss is about to go backward."""
-        if self._known or not self._watch.on_cpu(loss) or loss.numel() != 1 or math.isfinite(float(loss.detach())):
+        if self._known or not tensors.readable(loss) or loss.numel() != 1 or math.isfinite(float(loss.detach())):
             return
         found = (self._in_weights(calls) or self._in_input(calls) or self._in_buffers(calls) or self._in_target(calls, records)
                  or self._in_replay(loss, calls, records))
@@ -99,7 +99,7 @@ class Births:
             self._watch.session.site("bad_data")
         if "bad_input" in self._watch.seen.sites or name_of(function) not in _MAKERS or not self._torch.is_tensor(result):
             return
-        if not result.is_floating_point() or result.requires_grad or not self._watch.on_cpu(result) or bool(result.isfinite().all()):
+        if not result.is_floating_point() or result.requires_grad or not tensors.readable(result) or bool(result.isfinite().all()):
             return
         given = [tensor for tensor in trees.leaves([args, kwargs], self._torch.is_tensor) if tensor.is_floating_point()]
         if all(bool(tensor.isfinite().all()) for tensor in given):

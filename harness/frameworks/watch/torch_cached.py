@@ -60,5 +60,5 @@ class Cached:
 
 def _rows(tensor: Any) -> list[int] | None:
     """A number for the bytes of each row; None where there are too many of them, or they lie on another device."""
-    array = tensors.array(tensor) if tensor.device.type == "cpu" and tensor.numel() <= _NUMBERS else None
+    array = tensors.array(tensor) if tensor.numel() <= _NUMBERS else None
     return None if array is None else [hash(row.tobytes()) for row in array]

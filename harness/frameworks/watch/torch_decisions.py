@@ -42,7 +42,7 @@ class Decisions:
 
     def offered(self, output: Any) -> None:
         """A model has answered in an evaluation. As `raw` its scores are followed where a loss applies the sigmoid to them itself."""
-        if tensors.is_tensor(output) and output.is_floating_point() and self._watch.on_cpu(output):
+        if tensors.is_tensor(output) and output.is_floating_point() and tensors.readable(output):
             self._follow(output, raw=any(call.name == "bce_with_logits" for call in self._watch.seen.loss_calls))
 
     def over(self) -> None:

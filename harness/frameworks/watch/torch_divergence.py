@@ -25,7 +25,7 @@ def measure(watch: TorchWatcher, loss: Any, calls: list[RootCall], records: list
         return
     record = records[0]
     target, output = record.target, record.output
-    if not tensors.is_tensor(target) or target.dim() < 2 or output.numel() != 1 or not watch.on_cpu(loss) or loss.numel() != 1:
+    if not tensors.is_tensor(target) or target.dim() < 2 or output.numel() != 1 or not tensors.readable(loss) or loss.numel() != 1:
         return
     found, others = torch_graph.terms_of(loss, {record.node: record})
     latent = [part for call in calls for part in trees.leaves(call.output, tensors.is_tensor)

@@ -115,7 +115,7 @@ class Evaluations:
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
-        if not call.grad and (output := watch.losses.output_of([call])) is not None and watch.on_cpu(output):
+        if not call.grad and (output := watch.losses.output_of([call])) is not None and tensors.readable(output):
             watch.session.safely("answers", watch.session.answered.gave, tensors.array(output))
         if self.over:
             return
@@ -160,7 +160,7 @@ class Evaluations:
     def classes_of(self, call: RootCall) -> list[int] | None:
         """The class of each row that a call's output stands for; None where that is not known, or on another device."""
         output = self._watch.losses.output_of([call])
-        return self._classes(output) if output is not None and self._watch.on_cpu(output) else None
+        return self._classes(output) if output is not None and tensors.readable(output) else None
 
     def _classes(self, output: Any) -> list[int] | None:
         """The class of each row: of the largest score, or above the threshold where a binary loss goes with one score a row."""
@@ -299,7 +299,7 @@ def acts_by_mode(module: Any) -> bool:
 
 def _inputs(call: RootCall) -> tuple[Any, ...]:
     """What tells a call's tensors from others: where they lie, and their shapes."""
-    return tuple((tensors.address(tensor) if tensor.device.type == "cpu" else 0, tuple(tensor.shape))
+    return tuple((tensors.address(tensor) if tensor.device.type in ("cpu", "cuda") else 0, tuple(tensor.shape))
                  for tensor in trees.leaves([call.args, call.kwargs], tensors.is_tensor))
 
 

@@ -155,7 +155,7 @@ class Losses:
 
     def _end(self, record: LossRecord, output: Any) -> None:
         record.output, record.node = output, output.grad_fn
-        if self._watch.on_cpu(output):
+        if tensors.readable(output):
             record.facts.value = float(output.detach().mean()) if output.numel() else None
         else:
             self._late.append((record.facts, output.detach().mean()))
@@ -190,7 +190,7 @@ class Losses:
         facts = LossCall(name=name, inputs=tensors.facts(output) if output is not None else None, target=tensors.facts(target),
                          site=site(place) or self._watch.seen.sites.get("backward"), step=len(self._watch.seen.steps) + 1,
                          reduction="mean" if loss.grad_fn is not None and loss.grad_fn.name().startswith("Mean") else None)
-        if self._watch.on_cpu(loss) and loss.numel() == 1:
+        if tensors.readable(loss) and loss.numel() == 1:
             facts.value = float(loss.detach())
         self._watch.seen.loss_calls.append(facts)
 
@@ -210,7 +210,7 @@ class Losses:
 
     def _rows(self, record: LossRecord) -> None:
         """The losses of single rows, by the same function without its reduction."""
-        if "reduction" not in record.arguments or not self._watch.on_cpu(record.output) or record.inputs.numel() > 1 << 22:
+        if "reduction" not in record.arguments or not tensors.readable(record.output) or record.inputs.numel() > 1 << 22:
             return
         given = {**record.arguments, "reduction": "none", "size_average": None, "reduce": None}
         given = {name: value for name, value in given.items() if name in record.arguments}
@@ -233,10 +233,10 @@ class Losses:
         weights = [weight for optimizer in watch.steps.known_optimizers() for weight in optimizer.weights() if weight.requires_grad]
         for record, factor in zip(found, factors, strict=True):
             value = record.facts.value
-            if factor is not None and watch.on_cpu(factor) and value is not None:
+            if factor is not None and tensors.readable(factor) and value is not None:
                 value *= float(factor.sum())  # of an unreduced loss, whose value is a mean, the factors add up to its weight
             term = {"step": record.facts.step, "name": record.facts.name, "value": value, "line": record.place[1] if record.place else None}
-            if len(watch.seen.steps) < _TERM_GRADIENTS and watch.on_cpu(loss) and weights and factor is not None:
+            if len(watch.seen.steps) < _TERM_GRADIENTS and tensors.readable(loss) and weights and factor is not None:
                 gradients = grad(record.output, weights, grad_outputs=factor, retain_graph=True, allow_unused=True)
                 squares = [float(gradient.detach().float().pow(2).sum()) for gradient in gradients if gradient is not None]
                 term["gradient_norm"] = sum(squares) ** 0.5

@@ -88,14 +88,14 @@ class Masks:
         given = torch_batches.named(call.module, call.args, call.kwargs)
         ids: Any = given.get("input_ids")
         mask: Any = given.get("attention_mask")
-        if tensors.is_tensor(ids) and tensors.is_tensor(mask) and ids.shape == mask.shape and self._watch.on_cpu(ids):
+        if tensors.is_tensor(ids) and tensors.is_tensor(mask) and ids.shape == mask.shape and tensors.readable(ids):
             self._fillers.update(ids[mask == 0].unique().tolist())
         elif mask is None:
             self._bare.trained(tensors.array(ids), getattr(call.module, "config", None))
 
     def _filled(self, ids: Any) -> tuple[Any, float] | None:
         """As a tokenizer's rows: ids that end in what was padding in training, which stands nowhere else."""
-        if len(self._fillers) != 1 or not tensors.is_tensor(ids) or ids.dim() != 2 or not self._watch.on_cpu(ids):
+        if len(self._fillers) != 1 or not tensors.is_tensor(ids) or ids.dim() != 2 or not tensors.readable(ids):
             return None
         padded: Any = ids == next(iter(self._fillers))
         at_the_end = _run_out(padded)
@@ -129,7 +129,7 @@ class Masks:
             return
         given = torch_batches.named(module, args, kwargs)
         ids: Any = given.get("input_ids")
-        if not tensors.is_tensor(ids) or ids.dim() != 2 or not self._watch.on_cpu(ids):
+        if not tensors.is_tensor(ids) or ids.dim() != 2 or not tensors.readable(ids):
             return
         seen = self._watch.seen
         if "attention_mask" in given:

@@ -298,11 +298,11 @@ class Models:
         ran, recorded = (None, None) if owner is None else (owner in (calls.ran or ()), owner in calls.recorded)
         facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad), recorded=recorded,
                                in_optimizer=None if held is None else id(weight) in held, group=(held or {}).get(id(weight)))
-        facts.zeros = not weight.requires_grad and weight.dim() > 1 and self._watch.on_cpu(weight) and not bool(weight.any())
+        facts.zeros = not weight.requires_grad and weight.dim() > 1 and tensors.readable(weight) and not bool(weight.any())
         if weight.grad is not None:
             gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad
             norm = gradient.detach().float().norm()
-            if self._watch.on_cpu(weight):
+            if tensors.readable(weight):
                 facts.gradient_norm = float(norm)
                 facts.bad = not math.isfinite(facts.gradient_norm)
             else:
@@ -322,7 +322,7 @@ class Models:
             if before is None:
                 continue
             change, size = (weight.detach().float() - before[1].float()).norm(), before[1].float().norm()
-            if not self._watch.on_cpu(weight):
+            if not tensors.readable(weight):
                 self._watch.steps.later(facts, "moved", change)
                 self._watch.steps.later(facts, "update_ratio", change / size)
                 continue

@@ -90,7 +90,7 @@ class Passes:
             return
         running.classes += self._watch.evaluations.classes_of(call) or []
         for number, tensor in enumerate(trees.leaves(call.output, tensors.is_tensor)):
-            if tensor.is_floating_point() and tensor.dim() and self._watch.on_cpu(tensor):
+            if tensor.is_floating_point() and tensor.dim() and tensors.readable(tensor):
                 running.outputs.setdefault(number, []).extend(passes.keys(tensor) or [])
 
     def _running(self, loader: Loader) -> _Pass | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import written
+from harness.frameworks.watch import tensors, written
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -119,4 +119,4 @@ class Phases:
 
     def _fed(self, weight: Any) -> bool:
         """Whether a weight has a gradient, and not only zeros, as far as that can be read without waiting for a device."""
-        return weight.grad is not None and (not self._watch.on_cpu(weight.grad) or bool(weight.grad.any()))
+        return weight.grad is not None and (not tensors.readable(weight.grad) or bool(weight.grad.any()))

@@ -17,6 +17,6 @@ def pair(watch: TorchWatcher, call: RootCall) -> relations.Pair | None:
         return None
     target, output = watch.data.labels_of(call.batch, call.loader), watch.losses.output_of([call])
     if tensors.is_tensor(target) and target.is_floating_point() and output is not None:
-        on_cpu = watch.on_cpu(output) and watch.on_cpu(target)
-        return relations.numbers(output.detach().float().numpy(), target.detach().float().numpy()) if on_cpu else None
+        answers, wanted = tensors.array(output), tensors.array(target)
+        return None if answers is None or wanted is None else relations.numbers(answers, wanted)
     return relations.classes(watch.evaluations.classes_of(call), call.labels)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import torch_graph, torch_inplace, trees
+from harness.frameworks.watch import tensors, torch_graph, torch_inplace, trees
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_clipping import Clipping
 from harness.frameworks.watch.torch_optimizer import Optimizer
@@ -194,7 +194,7 @@ class Steps:
     def _unstepped(self, loss: Any) -> None:
         """A loss where no optimizer has stepped yet: perhaps the script changes its weights itself."""
         losses = self._watch.seen.losses_by_hand
-        if not self.steps and loss.numel() == 1 and self._watch.on_cpu(loss) and len(losses) < _UNSTEPPED:
+        if not self.steps and loss.numel() == 1 and tensors.readable(loss) and len(losses) < _UNSTEPPED:
             losses.append(float(loss.detach()))
 
     def _after_backward(self, loss: Any) -> None:
@@ -205,7 +205,7 @@ class Steps:
         for known in self._optimizers.values():
             known.backwards += 1
             if plain is not None and plain.numel() == 1 and len(known.losses) < 256:
-                known.losses.append(float(plain.detach()) if self._watch.on_cpu(plain) else plain.detach())
+                known.losses.append(float(plain.detach()) if tensors.readable(plain) else plain.detach())
         self._watch.after_backward()
 
     @property
@@ -224,7 +224,7 @@ class Steps:
         with self._torch.no_grad(), self._watch.session.paused():
             norms = self._torch._foreach_norm(gradients)
             total = self._torch.linalg.vector_norm(self._torch.stack([norm.float().to(norms[0].device) for norm in norms]))
-        return float(total) if self._watch.on_cpu(total) else total
+        return float(total) if tensors.readable(total) else total
 
     # Steps
 
@@ -291,7 +291,7 @@ class Steps:
 
     def _samples(self, known: Optimizer) -> list[tuple[Any, Any]]:
         weights = sorted((weight for weight in known.weights() if weight.grad is not None), key=lambda weight: -weight.numel())[:_SAMPLED]
-        return [(weight, self._sample(weight)) for weight in weights if self._watch.on_cpu(weight)]
+        return [(weight, self._sample(weight)) for weight in weights if tensors.readable(weight)]
 
     def _sample(self, weight: Any) -> Any:
         flat = weight.detach().reshape(-1)

@@ -96,10 +96,6 @@ class TorchWatcher:
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
             part.attach()
 
-    def on_cpu(self, tensor: Any) -> bool:
-        """Whether a tensor may be read now: reading one elsewhere waits for its device, and moves the errors that are watched."""
-        return bool(tensor.device.type == "cpu")
-
     # What happens in a script, in the order in which it does
 
     def before_root(self, call: RootCall) -> None:
