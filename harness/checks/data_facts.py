@@ -149,6 +149,23 @@ class AugmentationFacts(Facts):
     example: tuple[int, str, str] | None = None
 
 
+class MirrorFacts(Facts):
+    """Of so many training `rows`, those that do not fit what a baseline has learnt from the evaluation's (`astray`; there it is a share of
+    `usual`), and of these the ones that do once the picture is "mirrored", say (`how`, `healed`). `name`: the column that is wanted.
+
+    `layer`: the model's own layers move pictures so, and of the rows of the first of two `classes`, moved, so many are taken for the other.
+    """
+
+    how: str
+    name: str
+    rows: int
+    astray: int
+    healed: int
+    usual: float = 0.0
+    layer: bool = False
+    classes: list[int] = []
+
+
 class OneHotFacts(Facts):
     """The `ids` of which a script has TensorFlow make one-hot rows of this depth, those of them that lie `beyond` it, and their ends."""
 

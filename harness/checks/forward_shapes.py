@@ -98,6 +98,9 @@ class ShapeInside(Check):
                 site = (reading.place(seen, "layer") if error.during == "script" else None) or reading.place(seen, "model") or site
             if in_layer and _in_order(error) and error.during == "script":
                 site = reading.place(seen, "layer") or site
+            if describe is _one_row and short is not None:
+                site = reading.place(seen, "loader") or site
+                remedy = f"{describe(match).remedy} Or choose a batch size that leaves no row over."
             if site is not error.site and error.site is not None:
                 evidence.append(f"raised at line {error.site.line}: {error.site.source}")
             return Finding(message=message, remedy=remedy, site=site, evidence=evidence)

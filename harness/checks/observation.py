@@ -19,6 +19,7 @@ from harness.checks.data_facts import (
     BytesFacts,
     CollationFacts,
     LoaderFacts,
+    MirrorFacts,
     OneHotFacts,
     OverwrittenFacts,
     RedrawnFacts,
@@ -106,6 +107,7 @@ class Observation(Facts):
     vocabulary: VocabularyFacts | None = None
     collation: CollationFacts | None = None
     augmentation: AugmentationFacts | None = None
+    mirrored: MirrorFacts | None = None
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None
     divergence: list[DivergenceFacts] = []

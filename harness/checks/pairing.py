@@ -6,7 +6,7 @@ import math
 
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Finding
-from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts
 from harness.checks.observation import Observation
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
@@ -31,6 +31,8 @@ def finding(seen: Observation) -> Finding | None:
         return _on_pieces(seen, pieced, astray)
     if seen.augmentation is not None and seen.augmentation.apart > max(_LEAST_DRAWS, _ASTRAY * seen.augmentation.compared):
         return _drawn_apart(seen, seen.augmentation)
+    if seen.mirrored is not None:
+        return _mirrored(seen, seen.mirrored)
     if seen.mixed is not None and not reading.script_learns(seen):
         return Finding(
             message=f"`{seen.mixed.function}`, which `map` calls with many rows at once, mixes them up: with the same rows in another "
@@ -100,6 +102,30 @@ def _drawn_apart(seen: Observation, drawn: AugmentationFacts) -> Finding:
         remedy="Draw once and apply it to both: `if random.random() < 0.5: image, mask = image.flip(-1), mask.flip(-1)`; for a crop, one "
                "`top, left` for both.",
         site=reading.place(seen, "getitem.drawn", "getitem", "loader"), evidence=evidence)
+
+
+def _mirrored(seen: Observation, found: MirrorFacts) -> Finding:
+    """Pictures that are moved at random, and what is wanted of them is not."""
+    site = reading.place(seen, "moved", "getitem.drawn", "getitem", "loader", "fit")
+    if found.layer:
+        first, second = found.classes
+        told = (f"{found.rows} pictures of class {first} that a baseline tells, each {found.how}: it takes {found.astray} of them for "
+                f"class {second}, and those of class {second} for {first}")
+        return Finding(
+            message=f"The model's own augmentation makes one class of another: a picture of class {first}, {found.how}, is one of class "
+                    f"{second}, and keeps its label.",
+            remedy="Leave out what changes the class of a picture (`RandomFlip` for digits, letters, arrows, left and right), or change "
+                   "the label with it.",
+            site=site, evidence=[told])
+    fits = (f"A baseline that has learnt from the evaluation's rows does not fit {found.astray} of {found.rows} training rows (there "
+            f"{100 * found.usual:.0f} % of those that it was not fitted on): {found.healed} of these fit once the picture is {found.how}")
+    return Finding(
+        message=f"{100 * found.astray / found.rows:.0f} % of the training pictures do not belong to what is wanted of them, and do once "
+                f"they are {found.how}: a random motion is drawn for the picture, and what is wanted of it (class, box, mask) stays as "
+                "it was.",
+        remedy="Move both by one draw: `if flip: image, mask = image.flip(-1), mask.flip(-1)`, of a box `cx = 1 - cx` or `x0, x1 = width - "
+               "x1, width - x0`; where a class has another one for its mirror image, exchange them or do not mirror.",
+        site=site, evidence=[fits, f"what is wanted: `{found.name}`"])
 
 
 def _of_other_lengths(seen: Observation, ragged: list[LengthFacts]) -> Finding:

@@ -93,11 +93,17 @@ def orders(seen: Observation) -> list[str]:
     return list(dict.fromkeys(told))[:2]
 
 
+def _handed(order: str, source: str) -> bool:
+    """Whether an order is handed to a function, which may well put its rows into it."""
+    return re.search(rf"[(,=]\s*{re.escape(order)}\s*[,)]", source) is not None
+
+
 def _alone(seen: Observation) -> list[tuple[str, SourceFacts]]:
     """Calls that reorder one of both come before indices by a name, which may pick columns."""
     found = {what: [step for step in seen.sources.get(what, []) if step.kind == "reordered"] for what in ("labels", "inputs")}
     if not all(seen.sources.get(what) for what in found):
         return []
     shared = {step.by for step in found["labels"]} & {step.by for step in found["inputs"]}
-    alone = [(what, step) for what, steps in found.items() for step in steps if step.by not in shared]
+    alone = [(what, step) for what, steps in found.items() for step in steps if step.by not in shared
+             and not any(_handed(step.by, other.site.source) for other in seen.sources["inputs" if what == "labels" else "labels"])]
     return sorted(alone, key=lambda entry: re.fullmatch(r"\w+", entry[1].by) is not None)

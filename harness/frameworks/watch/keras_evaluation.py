@@ -116,10 +116,12 @@ class Evaluations:
     def _scaled(self, model: Any, data: Any) -> None:
         from harness.frameworks.watch.keras_data import columns_of
 
-        given = list(columns_of(data).values())[:1]
+        columns = columns_of(data)
+        given = list(columns.values())[:1]
         self._watch.splits.held(model, given)
         self._watch.shared.held(model, given)
         self._watch.session.rows_held(given)
+        self._watch.mirrored.held(given, columns)
 
     def _scored(self, outputs: Any) -> None:
         """Count the raw outputs of a binary loss that applies the sigmoid itself."""

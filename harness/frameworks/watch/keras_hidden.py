@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,10 +33,11 @@ class Hidden:
         return bool(np.array_equal(self.variable.numpy(), self.value))
 
 
-def variables(model: Any) -> list[Hidden]:
+def variables(model: Any, script: Path) -> list[Hidden]:
     """Trainable floating tables in attributes of a model and its layers that are none of its variables.
 
-    Numbers of one element, and tables of one value, are settings and counters more often than weights.
+    Numbers of one element, and tables of one value, are settings and counters more often than weights, unless the script says of one that
+    it is to be trained.
     """
     import tensorflow as tf
 
@@ -44,12 +45,13 @@ def variables(model: Any) -> list[Hidden]:
     found = []
     for layer in (model, *(part for part in model._flatten_layers() if part is not model)):
         for name, value in vars(layer).items():
-            if isinstance(value, tf.Variable) and id(value) not in known and (first := _table(value)) is not None:
+            if isinstance(value, tf.Variable) and id(value) not in known and (
+                    first := _table(value, number=said(script, name))) is not None:
                 found.append(Hidden(f"{layer.name}.{name}", value, first, name, layer))
     return found
 
 
-def strangers(keras: Any, model: Any, watched: Iterable[Any]) -> list[Hidden]:
+def strangers(keras: Any, model: Any, watched: Iterable[Any], script: Path) -> list[Hidden]:
     """Those of the variables that a tape has `watched` which no model knows: layers in an object that Keras does not look into, or
     outside of every model. `attribute`: of the model's, through which the layer is reached, or of the layer's, which keeps the variable."""
     alive = [found for found in gc.get_objects() if isinstance(found, keras.layers.Layer)]
@@ -61,7 +63,7 @@ def strangers(keras: Any, model: Any, watched: Iterable[Any]) -> list[Hidden]:
         keeper, attribute = next(((layer, name) for layer in alive for name, value in vars(layer).items() if not name.startswith("_")
                                   and any(inner is variable for inner in (value, *_items(value)))), (None, ""))
         # What a layer keeps and computes with under a tape is a weight, also where it begins as ones.
-        first = _table(variable, even=keeper is not None)
+        first = _table(variable, even=keeper is not None, number=bool(attribute) and said(script, attribute))
         if first is None:
             continue
         holders = [layer for layer in alive if id(variable) in ids_of(layer.variables)]
@@ -77,12 +79,13 @@ def ids_of(variables: Iterable[Any]) -> set[int]:
     return {id(part) for variable in variables for part in (variable, getattr(variable, "value", variable)) if not callable(part)}
 
 
-def _table(variable: Any, *, even: bool = False) -> Any:
-    """The value of a variable that may be a weight; None for settings and counters. `even`: a table of one value may be one too."""
+def _table(variable: Any, *, even: bool = False, number: bool = False) -> Any:
+    """The value of a variable that may be a weight; None for settings and counters. `even`: a table of one value may be one too; so may a
+    `number`."""
     if not variable.trainable or not variable.dtype.is_floating:
         return None
     value = np.array(variable.numpy())
-    return value if value.size > 1 and (even or value.min() < value.max()) else None
+    return value if number or (value.size > 1 and (even or value.min() < value.max())) else None
 
 
 def _holding(model: Any, layer: Any, depth: int = 3) -> str:
@@ -109,6 +112,17 @@ def _items(value: Any) -> list[Any]:
 def line_of(script: Path, attribute: str) -> int | None:
     """The line of a script that puts a `Variable`, or a list or dict that is made of such, into this attribute of something, or into a list
     there."""
+    return next((made.lineno for made, _ in _kept(script, attribute)), None)
+
+
+def said(script: Path, attribute: str) -> bool:
+    """Whether the script says of the `Variable` that it puts into this attribute that it is to be trained."""
+    return any(word.arg == "trainable" and isinstance(word.value, ast.Constant) and word.value.value is True
+               for _, call in _kept(script, attribute) for word in call.keywords)
+
+
+def _kept(script: Path, attribute: str) -> Iterator[tuple[ast.Assign | ast.Call, ast.Call]]:
+    """What puts a `Variable` into this attribute, and the call that makes it."""
     for node in ast.walk(parsed.tree(str(script))):
         value: ast.expr
         targets: list[ast.expr]
@@ -119,7 +133,6 @@ def line_of(script: Path, attribute: str) -> int | None:
         else:
             continue
         inside = [value] if isinstance(value, ast.Call) else list(ast.walk(value))
-        if any(isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "Variable" for part in inside) and any(
-                isinstance(target, ast.Attribute) and target.attr == attribute for target in targets):
-            return node.lineno
-    return None
+        made = next((part for part in inside if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "Variable"), None)
+        if made is not None and any(isinstance(target, ast.Attribute) and target.attr == attribute for target in targets):
+            yield node, made

@@ -126,7 +126,8 @@ class Models:
         if seen is None or seen.parameters:
             return
         if self._keras.__name__ == "keras":  # the Keras before it took every variable for a weight
-            self._watch.session.safely("hidden variables", lambda: self._hidden.extend(keras_hidden.variables(model)))
+            self._watch.session.safely("hidden variables", lambda: self._hidden.extend(
+                keras_hidden.variables(model, self._watch.session.script)))
         self._statistics = [(layer, np.copy(numpy_of(layer.moving_variance))) for layer in flat_layers(model)
                             if "BatchNormalization" in type(layer).__name__ and layer.trainable][:_NORMS]
         wanting = "unadapted" if any(map(_unadapted, flat_layers(model))) else "one_scale" if one_scale(model) is not None else None
@@ -168,7 +169,7 @@ class Models:
         known = keras_hidden.ids_of(model.trainable_variables) | {id(hidden.variable) for hidden in self._hidden}
         left = {id(variable): variable for variable in watched if id(variable) not in known}
         if left:
-            self._hidden += keras_hidden.strangers(self._keras, model, left.values())
+            self._hidden += keras_hidden.strangers(self._keras, model, left.values(), self._watch.session.script)
 
     def unreached(self) -> list[Any]:
         """Weights that took part, are to be trained, and got no gradient in the first step."""

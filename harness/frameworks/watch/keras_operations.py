@@ -117,7 +117,8 @@ class Operations:
         import tensorflow as tf
 
         def finite(values: Any) -> bool:
-            return all(map(keras_gradients.finite, (part for part in tf.nest.flatten(values) if tf.is_tensor(part))))
+            parts = tf.nest.flatten(values, expand_composites=True)
+            return all(keras_gradients.finite(part) for part in parts if tf.is_tensor(part))
 
         heard, step = list(self._heard), len(self._watch.seen.steps) + 1
         self._end()

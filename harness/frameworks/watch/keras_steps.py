@@ -279,6 +279,7 @@ class Steps:
         watch.session.safely("a scale", watch.splits.trained, model, first)
         watch.session.safely("rows that are trained on", watch.shared.trained, model, first)
         watch.session.rows_trained(first)
+        watch.session.safely("pictures that are trained on", watch.mirrored.trained, first, columns)
         watch.session.safely("padding", watch.asked.trained, model, columns)
 
     def _mode(self, traced: Traced) -> None:

@@ -18,7 +18,7 @@ from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_fruitless import Fruitless
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
-from harness.frameworks.watch.keras_model import Models, name_of
+from harness.frameworks.watch.keras_model import Models, flat_layers, name_of
 from harness.frameworks.watch.keras_open_tapes import OpenTapes
 from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_origins import Origins
@@ -30,6 +30,7 @@ from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
 from harness.frameworks.watch.keras_unbuilt import Unbuilt
 from harness.frameworks.watch.keras_unweighed import Unweighed
+from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
@@ -68,6 +69,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
+        self.mirrored = Mirrored()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.read_out = ReadOut(self)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
@@ -281,9 +283,20 @@ class KerasWatcher:
         return self.patience.lasts(self.probes.undecided) and not self.births.echo
 
     def _relate(self) -> None:
+        self.session.safely("pictures", self._mirrored)
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
+
+    def _mirrored(self) -> None:
+        layers = flat_layers(self.steps.model) if self.steps.model is not None else []
+        flips = [layer for layer in layers if type(layer).__name__ == "RandomFlip"]
+        for layer in flips:
+            self.mirrored.flips(str(getattr(layer, "mode", "")))
+        self.seen.mirrored = self.mirrored.measure()
+        if self.seen.mirrored is not None:
+            built = self.compiles.place_of(flips[0]) if flips and self.seen.mirrored.layer else None
+            self.session.noted("moved", built or written.moved(self.session.script))
 
     @property
     def leads_on(self) -> bool:

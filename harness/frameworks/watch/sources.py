@@ -55,11 +55,18 @@ def _given(what: str, start: Site | None, callers: tuple[int, ...]) -> dict[str,
 def _from(start: Site, callers: tuple[int, ...]) -> dict[str, list[SourceFacts]]:
     text = Text(parsed.tree(start.file), callers)
     for call in text.calls(start.line):
-        read = {name: max((_read(text, start, value, path) for value, path in choices), key=len)
-                for name, choices in _parts(text, call).items()}
+        read = {name: max(([step for value, path in _listed(choice) for step in _read(text, start, value, path)] for choice in choices),
+                          key=len) for name, choices in _parts(text, call).items()}
         if read.get("labels"):
             return {name: steps for name, steps in read.items() if steps}
     return {}
+
+
+def _listed(start: Start) -> list[Start]:
+    """Of several inputs, written as a list or a dict, each by itself."""
+    value, path = start
+    parts = value.elts if isinstance(value, ast.List) else value.values if isinstance(value, ast.Dict) else []
+    return [(part, ()) for part in parts] if parts and not path else [start]
 
 
 def _read(text: Text, start: Site, value: ast.expr, path: Path) -> list[SourceFacts]:

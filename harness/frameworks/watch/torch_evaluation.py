@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.evaluation_facts import MetricFacts
-from harness.frameworks.watch import tensors, torch_relations, trees
+from harness.frameworks.watch import tensors, torch_batches, torch_relations, trees
 from harness.frameworks.watch.samples import Samples
 from harness.frameworks.watch.sites import Place, kept, site
 
@@ -112,6 +112,7 @@ class Evaluations:
             watch.session.safely("a scale", watch.splits.held, call.module, given)
             watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given, call.loader)
             watch.session.rows_held(given)
+            watch.session.safely("pictures of an evaluation", watch.mirrored.held, given, torch_batches.columns_of(call.batch))
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site

@@ -59,6 +59,7 @@ class Unfollowed:
         self._new: list[_Made] = []
         self._resident = 0
         self._together: list[tuple[list[_Made], int]] = []
+        self._most = (0, 0)  # answers since the last backward pass that lived at one time, and the bytes that they took
         self._followed: set[Place] = set()
 
     def answered(self, output: Any) -> None:
@@ -76,10 +77,14 @@ class Unfollowed:
         resident = resident_bytes()
         self._resident = self._resident if self._new else resident
         self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack, resident))
+        if len(self._new) % _SEVERAL == 0:
+            living = sum(made.mark() is not None for made in self._new)
+            self._most = max(self._most, (living, resident - self._resident))
 
     def backward(self) -> None:
         """A backward pass begins. Of the answers since the last one, those that are gone by now were not kept."""
         alive = [made for made in self._new if made.mark() is not None]
+        self._passed()
         several = len(alive) >= _SEVERAL
         self._together.append((alive, (resident_bytes() - self._resident) // len(self._new)) if several else ([], 0))
         while len(self._together) > _PASSES:
@@ -89,17 +94,30 @@ class Unfollowed:
         self._made += alive
         self._new = []
 
+    def _passed(self) -> None:
+        """An evaluation is over: of its answers, those that lived together and are gone now, without a backward pass through any."""
+        living, taken = self._most
+        gone = [made for made in self._new if made.mark() is None and made.stack and not set(made.stack) <= self._followed]
+        self._most = (0, 0)
+        if min(living, len(gone)) >= _SEVERAL:
+            self._at_once(gone[0], living, taken)
+
+    def _at_once(self, first: _Made, number: int, size: int) -> None:
+        memory = self._watch.seen.memory
+        if size > memory.held_at_once:
+            memory.graphs_at_once, memory.held_at_once = number, size
+            self._watch.session.noted("kept_at_once", first.stack[0])
+
     def _settled(self, before: list[_Made], each: int) -> None:
         """Of the answers that lived when a backward pass began, `each` with so many bytes, those that the script still holds: what looked
         at them has let go by now, and a pass that came through is known."""
         made = [one for one in before if one.mark() is not None and one.stack and not set(one.stack) <= self._followed]
-        memory = self._watch.seen.memory
-        if len(made) >= _SEVERAL and each * len(made) > memory.held_at_once:
-            memory.graphs_at_once, memory.held_at_once = len(made), each * len(made)
-            self._watch.session.noted("kept_at_once", made[0].stack[0])
+        if len(made) >= _SEVERAL:
+            self._at_once(made[0], len(made), each * len(made))
 
     def finish(self) -> None:
         """How many steps' evaluations are held, now or at any time, and where the first of them asks for its answers."""
+        self._passed()
         self._count()
 
     def _count(self) -> None:

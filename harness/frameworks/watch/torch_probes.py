@@ -48,6 +48,7 @@ class Probes(Rounds[Step]):
         self._open: list[Replay] = []
         self._start: Start | None = None
         self._refused: str | None = None
+        self._versions: dict[int, int] = {}  # of the weights of the last backward pass, unless an optimizer has stepped since
         self._takes_turns = False
         self._repeat_in_training: bool | None = None
 
@@ -69,10 +70,20 @@ class Probes(Rounds[Step]):
             found.target = records[-1].target.detach().clone() if tensors.is_tensor(records[-1].target) else None
             found.labels = tensors.whole_labels(found.target) if found.target is not None else None
             found.loss_name = records[-1].facts.name
+        self._by_hand(found)
         if self._start is None:
             self._begin(found)
         self.kept_bytes += found.constant_bytes
         self._open.append(found)
+
+    def _by_hand(self, found: Replay) -> None:
+        """Weights that were changed since the last backward pass, and by no optimizer: what went backward before is in no step of one."""
+        versions = {id(weight): weight._version for weight in found.leaf_weights}
+        if self._open and any(self._versions.get(key, version) != version for key, version in versions.items()):
+            self.kept_bytes -= sum(replay.constant_bytes for replay in self._open)
+            self._open = []
+            self._start = self._start if self.steps else None
+        self._versions = versions
 
     def _begin(self, first: Replay) -> None:
         held = [weight for known in self._watch.steps.known_optimizers() for weight in known.weights()]
@@ -90,12 +101,14 @@ class Probes(Rounds[Step]):
     def other_stepped(self, *, alone: bool) -> None:
         """Another optimizer than the main one stepped; `alone`: after a backward pass of its own."""
         self._takes_turns = self._takes_turns or alone
+        self._versions = {}
 
     def stepped(self) -> None:
         """The main optimizer stepped: what went backward since belongs together."""
         if not self.over and self._open:
             self.steps.append(self._open)
             self._open = []
+        self._versions = {}
         super().stepped()
 
     def finish(self, error: BaseException | None) -> None:

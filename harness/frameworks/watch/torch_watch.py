@@ -7,6 +7,7 @@ from typing import Any
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
     torch_augmented,
+    torch_batches,
     torch_divergence,
     torch_graph,
     torch_kept,
@@ -14,8 +15,10 @@ from harness.frameworks.watch import (
     torch_redrawn,
     torch_relations,
     trees,
+    written,
 )
 from harness.frameworks.watch.alignment import Alignment
+from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.seasoned import Seasoned
@@ -87,6 +90,7 @@ class TorchWatcher:
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
+        self.mirrored = Mirrored()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered = KeyMasks(self), Tempered(self)
         self.schedules, self.origins = Schedules(self), Origins(self)
@@ -166,6 +170,7 @@ class TorchWatcher:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
             self.session.rows_trained(given)
+            self.session.safely("pictures that are trained on", self.mirrored.trained, given, torch_batches.columns_of(call.batch))
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("a fold", self._folded, call.module)
             if self.steps.steps < _SCALED:
@@ -264,6 +269,11 @@ class TorchWatcher:
         if self.seen.model is not None and self.seen.model.pretrained:
             self.seen.vocabulary = self.vocabularies.measure(self.roots)
 
+    def _mirrored(self) -> None:
+        self.seen.mirrored = self.mirrored.measure()
+        if self.seen.mirrored is not None:
+            self.session.noted("moved", written.moved(self.session.script))
+
     def _relate(self) -> None:
         self.seen.evaluation.relation = self.relations.facts()
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
@@ -294,7 +304,7 @@ class TorchWatcher:
                            ("rows read twice", lambda: torch_redrawn.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish),
-                           ("passes", self.passes.finish), ("relations", self._relate),
+                           ("passes", self.passes.finish), ("relations", self._relate), ("pictures", self._mirrored),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
         if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):

@@ -125,6 +125,14 @@ def reshaped(script: Path) -> Place | None:
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
 
+def moved(script: Path) -> Place | None:
+    """Where a script first mirrors or turns pictures: by a function or layer that is called after it, or by a slice that runs backwards."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(str(script)))
+             if (isinstance(node, ast.Call) and re.search(r"flip|rot90|mirror|random_?rotat", _name(node.func), re.IGNORECASE))
+             or (isinstance(node, ast.Slice) and node.step is not None and ast.unparse(node.step) == "-1")]
+    return (str(script), min(lines), "<module>") if lines else None
+
+
 def assigned(name: str, script: Path, sites: Sites) -> Place | None:
     """Where a script sets an attribute of this name, of whatever object, if it does so once."""
     tree = parsed.tree(str(script))

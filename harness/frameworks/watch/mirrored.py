@@ -1,0 +1,341 @@
+"""Pictures that are mirrored or turned in training, and what is wanted of them is not.
+
+A plain baseline learns from the rows of the evaluation, which stand as they are meant to, what belongs to a picture. Where a training row
+does not fit it, and fits once the picture is moved back, the row was moved without its target.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from harness.checks.data_facts import MirrorFacts
+from harness.frameworks.watch import motions, tensors
+
+_KEPT, _LEAST = 512, 80
+_SIDE = 32  # larger pictures are made smaller
+_COLUMNS, _CLASSES = 16, 50
+_PATCH, _PATCHES, _GRID, _CHUNK = 5, 48, 6, 64
+_PIXELS = 20_000
+_SECONDS = 4.0
+_FOLDS = 3
+# A baseline that tells nothing of the rows of the evaluation has no say: accuracy beyond the commonest class, or explained variance.
+_TELLS = 0.4
+_ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit; times that of the evaluation; and number of them
+_HEALED = 0.75  # of these rows, that fit once they are moved back
+_BEYOND = 0.95  # quantile of the evaluation's errors
+_TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
+
+Array = np.ndarray[Any, Any]
+_MOVES: dict[str, Callable[[Array], Array]] = {
+    "mirrored": lambda rows: rows[:, :, ::-1], "upside down": lambda rows: rows[:, ::-1],
+    "turned by 180 degrees": lambda rows: rows[:, ::-1, ::-1],
+    "turned by 90 degrees": lambda rows: np.rot90(rows, 1, (1, 2)), "turned by 270 degrees": lambda rows: np.rot90(rows, 3, (1, 2))}
+
+
+@dataclass
+class _Rows:
+    """Pictures `float32[rows, height, width, channels]` and what came with them, by name."""
+
+    pictures: list[Array] = field(default_factory=list)
+    beside: dict[str, list[Array]] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, given: Sequence[Any], columns: Mapping[str, Any]) -> None:
+        if self.count >= _KEPT:
+            return
+        found = next(((value, made) for value in given if (made := _pictures(value)) is not None), None)
+        if found is None:
+            return
+        source, pictures = found
+        others = {name: made for name, value in columns.items() if value is not source and (made := _wanted(value, pictures)) is not None}
+        if others and (not self.beside or set(others) == set(self.beside)) and (
+                not self.pictures or pictures.shape[1:] == self.pictures[0].shape[1:]):
+            self.pictures.append(pictures)
+            self.count += len(pictures)
+            for name, value in others.items():
+                self.beside.setdefault(name, []).append(value)
+
+    def whole(self, name: str) -> Array | None:
+        parts = self.beside.get(name, [])
+        alike = parts and all(part.shape[1:] == parts[0].shape[1:] and part.dtype.kind == parts[0].dtype.kind for part in parts)
+        return np.concatenate(parts)[:_KEPT] if alike else None
+
+
+class Mirrored:
+    """Told of the pictures that a model is given, in training and in evaluation, and of the columns that came with them."""
+
+    def __init__(self) -> None:
+        self._trained, self._held = _Rows(), _Rows()
+        self._flips: list[str] = []
+
+    def trained(self, given: Sequence[Any], columns: Mapping[str, Any]) -> None:
+        """A training step runs a model on these."""
+        self._trained.add(given, columns)
+
+    def held(self, given: Sequence[Any], columns: Mapping[str, Any]) -> None:
+        """An evaluation does."""
+        self._held.add(given, columns)
+
+    def flips(self, mode: str) -> None:
+        """A layer of the model itself moves pictures so while it is trained: the `mode` of a `RandomFlip`."""
+        self._flips += [how for name, how in (("horizontal", "mirrored"), ("vertical", "upside down")) if name in mode]
+
+    def measure(self) -> MirrorFacts | None:
+        """What a baseline says; None where pictures or targets were not seen on both sides, or it has no say."""
+        trained, held, begun = self._trained, self._held, time.monotonic()
+        if held.count < _LEAST or trained.count < _LEAST or trained.pictures[0].shape[1:] != held.pictures[0].shape[1:]:
+            return None
+        fixed, moving = (np.concatenate(part.pictures)[:_KEPT] for part in (held, trained))
+        middle, spread = fixed.mean(), fixed.std() + 1e-6
+        fixed, moving = (fixed - middle) / spread, (moving - middle) / spread
+        filters = _filters(fixed)
+        for name in held.beside:
+            wanted, target = held.whole(name), trained.whole(name)
+            if wanted is None or target is None or wanted.shape[1:] != target.shape[1:] or time.monotonic() - begun > _SECONDS:
+                continue
+            for judge in _judges(fixed, wanted, filters):
+                found = self._inside(judge, fixed, name) or _outside(judge, moving, target, name)
+                if found:
+                    return found
+        return None
+
+    def _inside(self, judge: _Judge, fixed: Array, name: str) -> MirrorFacts | None:
+        """Classes that are each other's mirror image, where the model's own layers mirror."""
+        if not isinstance(judge, _OfClasses):
+            return None
+        for how in self._flips:
+            answers, told = judge.answers(_MOVES[how](fixed)), judge.wanted
+            for first in np.unique(told):
+                rows = answers[(told == first) & judge.right]
+                if len(rows) < _FEW // 2:
+                    continue
+                other = np.bincount(rows).argmax()
+                back = answers[(told == other) & judge.right]
+                if other != first and (rows == other).mean() > _TAKEN and len(back) and (back == first).mean() > _TAKEN:
+                    return MirrorFacts(how=how, name=name, rows=len(rows), astray=int((rows == other).sum()), healed=0, layer=True,
+                                       classes=[int(judge.classes[first]), int(judge.classes[other])])
+        return None
+
+
+def _outside(judge: _Judge, moving: Array, target: Array, name: str) -> MirrorFacts | None:
+    """Training rows that do not fit what the evaluation's rows teach, and do once they are moved back."""
+    errors = judge.errors(moving, target)
+    beyond, usual = judge.beyond, float((judge.own > judge.beyond).mean())
+    astray = errors > beyond
+    if astray.sum() < _FEW or astray.mean() < max(_ASTRAY, _OFTEN * usual):
+        return None
+    best = None
+    for how, move in _MOVES.items():
+        if moving.shape[1] != moving.shape[2] and "90" in how.replace("270", "90"):
+            continue
+        again = judge.errors(move(moving[astray]), target[astray])
+        healed = float((again < np.maximum(0.5 * errors[astray], 1e-9)).mean())
+        if healed > _HEALED and (best is None or healed * astray.sum() > best.healed):
+            best = MirrorFacts(how=how, name=name, rows=len(moving), astray=int(astray.sum()), healed=int(healed * astray.sum()),
+                               usual=usual)
+    return best
+
+
+class _Judge:
+    """A ridge regression on rows of the evaluation. `own`: errors there, each of rows that it was not fitted on."""
+
+    own: Array
+    beyond: float
+
+    @property
+    def tells(self) -> bool:
+        raise NotImplementedError
+
+    def errors(self, pictures: Array, target: Array) -> Array:
+        """Of each row."""
+        raise NotImplementedError
+
+
+class _Ridge:
+    """Kernel ridge regression on pooled answers of filters."""
+
+    def __init__(self, pictures: Array, wanted: Array, filters: Array) -> None:
+        self._filters = filters
+        self._rows = _pooled(pictures, filters)
+        self._level, self._scale = self._rows.mean(0), self._rows.std(0) + 1e-3
+        self._rows = (self._rows - self._level) / self._scale
+        self._mean = wanted.mean(0)
+        kernel = self._rows @ self._rows.T
+        around = wanted - self._mean
+        self._penalty = 0.05 * np.trace(kernel) / len(kernel)
+        eye = self._penalty * np.eye(len(kernel))
+        self.apart = np.zeros_like(around)
+        order = np.random.default_rng(0).permutation(len(kernel))
+        for fold in np.array_split(order, _FOLDS):
+            rest = np.setdiff1d(order, fold)
+            self.apart[fold] = kernel[np.ix_(fold, rest)] @ np.linalg.solve(kernel[np.ix_(rest, rest)] + eye[: len(rest), : len(rest)],
+                                                                            around[rest])
+        self.apart += self._mean
+        self._weights = np.linalg.solve(kernel + eye, around)
+
+    def __call__(self, pictures: Array) -> Array:
+        rows: Array = (_pooled(pictures, self._filters) - self._level) / self._scale
+        answers: Array = rows @ self._rows.T @ self._weights + self._mean
+        return answers
+
+
+class _OfClasses(_Judge):
+    """`wanted`, numbered from 0; `right`: the rows that it gets right without having been fitted on them."""
+
+    def __init__(self, pictures: Array, wanted: Array, filters: Array) -> None:
+        self.classes, self.wanted = np.unique(wanted.reshape(-1), return_inverse=True)
+        self._ridge = _Ridge(pictures, np.eye(len(self.classes))[self.wanted], filters)
+        self.right = self._ridge.apart.argmax(1) == self.wanted
+        self.own, self.beyond = (~self.right).astype(float), 0.5
+
+    @property
+    def tells(self) -> bool:
+        most = np.bincount(self.wanted).max() / len(self.wanted)
+        return 1 < len(self.classes) <= _CLASSES and bool(self.right.mean() > most + _TELLS * (1 - most))
+
+    def answers(self, pictures: Array) -> Array:
+        found: Array = self._ridge(pictures).argmax(1)
+        return found
+
+    def errors(self, pictures: Array, target: Array) -> Array:
+        wrong: Array = (self.classes[self.answers(pictures)] != target.reshape(-1)).astype(float)
+        return wrong
+
+
+class _OfNumbers(_Judge):
+    """One column of numbers."""
+
+    def __init__(self, ridge: _Ridge, wanted: Array, column: int) -> None:
+        self._ridge, self._column, self._spread = ridge, column, wanted[:, column].std() + 1e-9
+        self.own = self._distance(ridge.apart, wanted)
+        self.beyond = float(np.quantile(self.own, _BEYOND))
+
+    @property
+    def tells(self) -> bool:
+        return bool(self.own.mean() < 1 - _TELLS)
+
+    def _distance(self, answers: Array, wanted: Array) -> Array:
+        found: Array = ((answers - wanted)[:, self._column] / self._spread) ** 2
+        return found
+
+    def errors(self, pictures: Array, target: Array) -> Array:
+        return self._distance(self._ridge(pictures), target)
+
+
+class _OfPixels(_Judge):
+    """Pictures that are wanted of pictures, pixel by pixel."""
+
+    def __init__(self, pictures: Array, wanted: Array, filters: Array) -> None:
+        self._filters = filters
+        half = len(pictures) // 2
+        self._fit(pictures[:half], wanted[:half])
+        self.own = self.errors(pictures[half:], wanted[half:])
+        self._explained = 1 - self.own.mean() / (wanted[half:].var() + 1e-9)
+        self.beyond = float(np.quantile(self.own, _BEYOND))
+
+    def _fit(self, pictures: Array, wanted: Array) -> None:
+        rows = _answers(pictures, self._filters, same=True)
+        rows, targets = rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
+        chosen = np.random.default_rng(0).permutation(len(rows))[:_PIXELS]
+        rows, targets = np.hstack([rows[chosen], np.ones((len(chosen), 1))]), targets[chosen]
+        product = rows.T @ rows
+        self._weights = np.linalg.solve(product + 1e-3 * np.trace(product) / len(product) * np.eye(len(product)), rows.T @ targets)
+
+    @property
+    def tells(self) -> bool:
+        return bool(self._explained > _TELLS)
+
+    def errors(self, pictures: Array, target: Array) -> Array:
+        rows = _answers(pictures, self._filters, same=True)
+        answers = rows @ self._weights[:-1] + self._weights[-1]
+        found: Array = ((answers - target) ** 2).mean((1, 2, 3))
+        return found
+
+
+def _judges(pictures: Array, wanted: Array, filters: Array) -> Iterator[_Judge]:
+    """Those that can tell something of a column of the evaluation's rows."""
+    if wanted.dtype.kind in "iub":
+        made: list[_Judge] = [_OfClasses(pictures, wanted, filters)]
+    elif wanted.ndim == 4:
+        made = [_OfPixels(pictures, wanted, filters)]
+    else:
+        ridge = _Ridge(pictures, wanted, filters)
+        made = [_OfNumbers(ridge, wanted, column) for column in range(wanted.shape[1])]
+    return (judge for judge in made if judge.tells)
+
+
+def _pictures(value: Any) -> Array | None:
+    """Rows of pictures, small enough and with their channels last."""
+    plain = tensors.array(value) if len(getattr(value, "shape", ())) in (3, 4) else None
+    if plain is None or plain.dtype.kind not in "fu" or not len(plain) or motions.picture(plain[0]) is None:
+        return None
+    rows: Array = np.stack([made for row in plain[:_KEPT] if (made := motions.picture(row)) is not None])
+    return _smaller(rows) if np.isfinite(rows).all() else None
+
+
+def _smaller(rows: Array) -> Array:
+    factor = max(1, -(-max(rows.shape[1:3]) // _SIDE))
+    height, width = (side // factor for side in rows.shape[1:3])
+    cut = rows[:, : height * factor, : width * factor].reshape(len(rows), height, factor, width, factor, rows.shape[3])
+    made: Array = cut.mean((2, 4), dtype=np.float32)
+    return made
+
+
+def _wanted(value: Any, pictures: Array) -> Array | None:
+    """Classes `int[rows]`, numbers `float[rows, columns]` or pictures of the same size; None for anything else."""
+    plain = tensors.array(value)
+    if plain is None or plain.ndim < 1 or plain.dtype.kind not in "iubf" or len(plain) < len(pictures) or not np.isfinite(plain).all():
+        return None
+    plain = plain[: len(pictures)]
+    if plain.dtype.kind in "iub" and plain.size == len(plain):
+        classes: Array = plain.reshape(-1)
+        return classes
+    if plain.ndim <= 2 and plain.size <= _COLUMNS * len(plain):
+        numbers: Array = plain.reshape(len(plain), -1).astype(np.float32)
+        return numbers
+    made = _pictures(plain.astype(np.float32)) if plain.ndim in (3, 4) else None
+    return made if made is not None and made.shape[:3] == pictures.shape[:3] else None
+
+
+def _filters(pictures: Array) -> Array:
+    """Small pieces of the pictures themselves, each without its mean and of length 1: `float[values, filters]`."""
+    draw = np.random.default_rng(0)
+    size = min(_PATCH, *pictures.shape[1:3])
+    windows = np.lib.stride_tricks.sliding_window_view(pictures, (size, size), axis=(1, 2))
+    rows, down, right = (draw.integers(0, side, 8 * _PATCHES) for side in windows.shape[:3])
+    pieces = windows[rows, down, right].reshape(len(rows), -1)
+    pieces = pieces - pieces.mean(1, keepdims=True)
+    lengths = np.linalg.norm(pieces, axis=1)
+    best = np.argsort(-lengths)[: 4 * _PATCHES : 4]
+    made: Array = (pieces[best] / (lengths[best, None] + 1e-6)).T.astype(np.float32)
+    return made
+
+
+def _answers(pictures: Array, filters: Array, *, same: bool = False) -> Array:
+    """Of every place, what the filters give, above and below zero, and the values themselves: `float32[rows, down, right, features]`."""
+    size = min(_PATCH, *pictures.shape[1:3])
+    if same:
+        before, after = size // 2, size - 1 - size // 2
+        pictures = np.pad(pictures, ((0, 0), (before, after), (before, after), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(pictures, (size, size), axis=(1, 2))
+    flat = windows.reshape(*windows.shape[:3], -1)
+    given = flat @ filters
+    made: Array = np.concatenate([np.maximum(given, 0), np.maximum(-given, 0), flat.mean(-1, keepdims=True)], axis=-1)
+    return made
+
+
+def _pooled(pictures: Array, filters: Array) -> Array:
+    """The same, averaged over the fields of a grid: `float32[rows, fields * features]`."""
+    made: list[Array] = []
+    for start in range(0, len(pictures), _CHUNK):
+        rows = _answers(pictures[start:start + _CHUNK], filters)
+        downs, rights = (np.array_split(np.arange(side), min(_GRID, side)) for side in rows.shape[1:3])
+        fields = [rows[:, down[0]:down[-1] + 1, right[0]:right[-1] + 1].mean((1, 2)) for down in downs for right in rights]
+        made.append(np.concatenate(fields, axis=1))
+    whole: Array = np.concatenate(made)
+    return whole
