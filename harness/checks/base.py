@@ -118,6 +118,9 @@ def _judge(cls: type[Check], seen: Observation, blocked: str | None) -> Result:
         finding = cls().check(seen)
     except NotJudged as reason:
         return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="skipped", reason=str(reason))
+    except Exception as error:  # noqa: BLE001 - a check that fails is not to take what the others say with it
+        return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="skipped",
+                      reason=f"the check failed ({type(error).__name__}: {error}): please report it")
     if finding is None:
         return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="clean")
     return Result(code=cls.code, stage=finding.stage or cls.stage, title=cls.title(), state="found", finding=finding)

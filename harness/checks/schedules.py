@@ -117,15 +117,22 @@ def _held_down(seen: Observation) -> Finding | None:
             evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *reading.own_losses(seen)])
     often = optimizer.taken / max(1, optimizer.schedule_steps or 0)
     moved = seen.model.displacement if seen.model else None
-    if optimizer.climb < _ENDLESS_CLIMB or often < _SELDOM or moved is None or moved > _STILL:
+    # So seldom stepped, it does not come to half of the rate before the training is over.
+    beyond = optimizer.training_steps is not None and optimizer.climb * often >= optimizer.training_steps
+    if not (beyond or optimizer.climb >= _ENDLESS_CLIMB) or often < _SELDOM or moved is None or moved > _STILL:
         return None
+    less = f"at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the" if known[0] else "at 0, far from the"
     return Finding(
-        message=f"A warm-up holds the learning rate at {known[0]:.1g}, {optimizer.asked_rate / known[0]:.0f} times less than the "
-                f"{optimizer.asked_rate:g} that was asked for: its schedule was stepped {optimizer.schedule_steps or 0} times in "
-                f"{optimizer.taken} steps, and needs {optimizer.climb} of its own steps to give half of it.",
+        message=f"A warm-up holds the learning rate {less} {optimizer.asked_rate:g} that was asked for: its schedule was stepped "
+                f"{_times(optimizer.schedule_steps or 0)} in {optimizer.taken} steps, and needs {optimizer.climb} of its own steps to give "
+                "half of it.",
         remedy="Step the schedule after every `optimizer.step()`, in the inner loop; or count its warm-up in epochs.",
         site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"),
         evidence=[f"One batch at the rate that was asked for, {reading.describe(fitted)}", *reading.own_losses(seen)])
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _nothing(seen: Observation) -> Finding | None:

@@ -218,6 +218,18 @@ def test_a_schedule_that_holds_the_rate_down(change: dict[str, object], name: st
         assert not isinstance(verdict(RateTooLow, observed), Finding)
 
 
+@pytest.mark.parametrize(("planned", "name"), [(600, "found"), (6000, "a warm-up of some epochs")])
+def test_a_warm_up_that_is_longer_than_the_epochs_by_which_it_is_stepped(planned: int, name: str) -> None:
+    optimizer = OptimizerFacts(kind="Adam", learning_rate=0.0, site=HERE, asked_rate=1e-3, taken=100, schedule_steps=1, climb=24,
+                               training_steps=planned)
+    observed = seen(optimizer=optimizer, steps=steps(60, learning_rate=0.0), model=model(displacement=1e-4),
+                    probes=probes(curve(1e-3, 1.1, 1.09), overfit=curve(1e-3, 1.1, 0.01)))
+    if name == "found":
+        found(RateTooLow, observed, "at 0,", "stepped once in 100 steps", "24")
+    else:
+        assert not isinstance(verdict(RateTooLow, observed), Finding)
+
+
 @pytest.mark.parametrize("text", [
     "Unknown variable: <Variable path=dense_3/kernel>. This optimizer can only be called for the variables it was originally built with.",
     "'The optimizer cannot recognize variable dense_2/kernel:0. This usually means you are trying to update parts of the model apart.'"])

@@ -257,7 +257,7 @@ class Fits(Generic[S]):
     def _other_rates(self, own: CurveFacts, moved: float) -> list[float]:
         """The factors of the rate to hold the script's own against, by how far its steps moved the weights; the best guess first."""
         divided = [1 / self._facts.undivided] if self._facts.undivided else []
-        if moved > 1.0:
+        if not moved <= 1.0:  # nor a number any more
             # Weights that moved by more than their own size want more than a little less: halfway (in powers) to a sensible movement.
             return [*divided, max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved))), _SLOWER]
         fitted = self._fitted(own)

@@ -38,6 +38,7 @@ class Schedules:
         self._watch = watch
         self._last: Any = None
         self._stepped = 0
+        self._first = 0  # steps of the optimizer before the schedule's first
 
     def attach(self) -> None:
         unread.attach(self._watch.session, self._watch.torch.optim.Optimizer, "torch.optim", _rate_of)
@@ -69,6 +70,7 @@ class Schedules:
                 session.safely("a schedule", self._planned, schedule)
             if session.active and self._watch.steps.steps and schedule is self._last:
                 self._stepped += 1
+                self._first = self._first or self._watch.steps.steps
                 if self._stepped == _TOLD:
                     session.safely("a schedule's length", self._whole_batches, schedule)
             return original(schedule, *args, **kwargs)
@@ -98,7 +100,9 @@ class Schedules:
             return
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
         if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
-            facts.asked_rate, facts.taken, facts.schedule_steps = asked, self._watch.steps.steps, self._stepped
+            # Later on, steps may be taken that are not watched.
+            facts.taken, facts.schedule_steps = (self._first, 1) if self._stepped else (self._watch.steps.steps, 0)
+            facts.asked_rate = asked
             facts.climb, facts.climb_peak = _climb(self._watch.torch, schedule, 0.5 * asked)
             self._watch.session.safely("a schedule's shape", self._shaped, schedule)
 
