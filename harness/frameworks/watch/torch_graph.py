@@ -15,6 +15,9 @@ _KEEPS_SHAPE = ("Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Neg", "Exp", "Log", 
                 "Softplus", "Clone", "ToCopy")
 _SUMS = ("Add", "Sub", "Mul", "Div", "Neg", "Mean", "Sum", "Stack", "Cat", "ToCopy", "Squeeze", "Unsqueeze", "View", "Select", "Unbind",
          "Clone", "Expand")
+_RESHAPED = {"TBackward", "TransposeBackward", "PermuteBackward", "ViewBackward", "UnsafeViewBackward", "ReshapeAliasBackward",
+             "SqueezeBackward", "UnsqueezeBackward"}
+_OF_LENGTH_ONE = 1e-3
 
 
 def activation_under(tensor: Any) -> str | None:
@@ -37,6 +40,20 @@ def activation_under(tensor: Any) -> str | None:
             return None
         node = next((inner for inner, _ in node.next_functions if inner is not None), None)
     return None
+
+
+def cosines(tensor: Any) -> bool:
+    """Whether a tensor is made of nothing but products of rows of length one: cosines, which stay within -1 and 1."""
+    node = tensor.grad_fn
+    for _ in range(6):
+        name = node.name().rstrip("0123456789") if node is not None else ""
+        if name in ("MmBackward", "BmmBackward"):
+            sides = [(side, axis) for side, axis in ((node._saved_self, -1), (node._saved_mat2, -2)) if side is not None]
+            return bool(sides) and all(bool(((side.detach().norm(dim=axis) - 1).abs() < _OF_LENGTH_ONE).all()) for side, axis in sides)
+        if name not in _RESHAPED:
+            return False
+        node = next((parent for parent, _ in node.next_functions if parent is not None), None)
+    return False
 
 
 def _adds_a_constant(node: Any) -> bool:
