@@ -172,6 +172,13 @@ class GraphCut(Check):
                         "so what the loss makes of it never reaches them.",
                 remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
                 site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
+        if seen.stray is not None:
+            return Finding(
+                message=f"A loss ({seen.stray.name}) is computed in every step and never goes backward: {seen.stray.weights} weights of "
+                        "the optimizer learn by it alone, and have stayed as they were drawn.",
+                remedy="Add the tensor itself, `total = first + weight * second`, and take `.item()` or `float(...)` of it only to print "
+                       "it.",
+                site=seen.stray.site or reading.place(seen, "loss"), evidence=reading.own_losses(seen))
         return None
 
     @staticmethod

@@ -7,6 +7,14 @@ from typing import Any, Literal
 from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 
+class StrayFacts(Facts):
+    """A loss that is computed with a graph and never goes backward, and how many weights of the optimizer it alone would reach."""
+
+    name: str
+    weights: int
+    site: Site | None = None
+
+
 class LossCall(Facts):
     """One call of a loss function during training.
 

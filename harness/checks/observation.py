@@ -27,7 +27,7 @@ from harness.checks.data_facts import (
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
-from harness.checks.loss_facts import DivergenceFacts, LossCall, TemperedFacts, UnweighedFacts, WeightFacts
+from harness.checks.loss_facts import DivergenceFacts, LossCall, StrayFacts, TemperedFacts, UnweighedFacts, WeightFacts
 from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -112,6 +112,7 @@ class Observation(Facts):
     one_hot: OneHotFacts | None = None
     divergence: list[DivergenceFacts] = []
     tempered: TemperedFacts | None = None
+    stray: StrayFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

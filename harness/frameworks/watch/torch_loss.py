@@ -177,6 +177,7 @@ class Losses:
                 watch.session.safely("row losses", self._rows, record)
         if len(used) > 1 and len(watch.seen.loss_terms) < 240:
             watch.session.safely("loss terms", self._terms, plain, used)
+        watch.session.safely("losses that stay behind", watch.strays.committed, plain, used)
         return used
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:

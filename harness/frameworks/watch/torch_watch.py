@@ -51,6 +51,7 @@ from harness.frameworks.watch.torch_rested import Rested
 from harness.frameworks.watch.torch_restores import Restores
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_steps import Steps
+from harness.frameworks.watch.torch_stray import Strays
 from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_tempered import Tempered
 from harness.frameworks.watch.torch_trainer import Trainers
@@ -92,7 +93,7 @@ class TorchWatcher:
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.mirrored = Mirrored()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        self.key_masks, self.tempered = KeyMasks(self), Tempered(self)
+        self.key_masks, self.tempered, self.strays = KeyMasks(self), Tempered(self), Strays(self)
         self.schedules, self.origins = Schedules(self), Origins(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Functional(self), Collation(self), Checkpointing(self),
@@ -297,7 +298,7 @@ class TorchWatcher:
             kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, [*self.roots, *self.calls.all_built()], session.sites)
             self._remember("kept", site(kept))
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
-                           ("origins", self.origins.finish),
+                           ("origins", self.origins.finish), ("losses that stay behind", self.strays.finish),
                            ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
