@@ -39,6 +39,7 @@ from harness.checks.training_facts import (
     ExceptionFacts,
     FurtherFacts,
     LaterFacts,
+    LeftOutFacts,
     MemoryFacts,
     RestedFacts,
     StaleFacts,
@@ -150,6 +151,7 @@ class Observation(Facts):
     baked: BakedFacts | None = None
     counted: CountedFacts | None = None
     unasked: UnaskedFacts | None = None
+    left_out: LeftOutFacts | None = None
     unread: UnreadFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None

@@ -13,7 +13,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import LaterFacts, StaleFacts, StepFacts, UnzeroedFacts
+from harness.checks.training_facts import LaterFacts, LeftOutFacts, StaleFacts, StepFacts, UnzeroedFacts
 
 _SWAPPED = 3  # steps
 _WHOLE = 40  # steps of a training that was watched to its end
@@ -263,6 +263,8 @@ class OtherWeights(Check):
                                   "`optimizer.apply_gradients(zip(grads, net.trainable_variables))`.",
                            site=swapped.site or reading.place(seen, "step"),
                            evidence=[f"At {swapped.steps} of {swapped.of} steps.", *reading.own_losses(seen)])
+        if seen.left_out is not None and not reading.script_learns(seen):
+            return self._left_out(seen.left_out)
         error = reading.matching(seen, *_OTHER_WEIGHTS)
         if error is not None:
             return Finding(message="The optimizer was built for the weights of another model, and is given to this one.",
@@ -292,6 +294,16 @@ class OtherWeights(Check):
                                    "that the model does not have: layers were replaced after it was made.",
                            remedy=remedy, site=site, evidence=[f"Left out, with gradients that nobody uses: {names}"])
         return None
+
+    @staticmethod
+    def _left_out(found: LeftOutFacts) -> Finding:
+        """A loop with a tape that lists the weights of one model, and computes with those of another as well."""
+        return Finding(
+            message=f"{found.weights} trainable weights that the loss is computed with are in no list that a tape is asked about: in "
+                    f"{found.steps} steps none of them has moved, and the loss does not fall.",
+            remedy="Ask about the weights of all parts, and apply to the same list: `weights = front.trainable_variables + "
+                   "head.trainable_variables`. If a part is to stay as it is drawn, say so: `front.trainable = False`.",
+            site=found.site, evidence=[f"Left out: {', '.join(found.names)}"])
 
     @staticmethod
     def _stale(stale: StaleFacts) -> Finding:

@@ -87,6 +87,16 @@ class UnaskedFacts(Facts):
     site: Site | None = None
 
 
+class LeftOutFacts(Facts):
+    """Trainable weights of new models that the tapes of `steps` steps have followed, and that none was asked about: they are what they were
+    at first. `site`: where the list of those that are asked about is made."""
+
+    weights: int
+    names: list[str]
+    steps: int
+    site: Site | None = None
+
+
 class UnreadFacts(Facts):
     """A learning rate that was written to an attribute which the optimizer does not read: its `rate` stayed what it was."""
 

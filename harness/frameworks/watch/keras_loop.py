@@ -301,6 +301,7 @@ class Loop:
             self._bare.asked(tape.watched_variables(), weights)
         models = [model for model, *_ in self._taken.forwards]
         self._idle.went_back(weights, gradients, models)
+        session.safely("weights that are left out", watch.left_out.went_back, tape.watched_variables(), weights)
         session.safely("what was read under a tape", watch.read_out.went_back, weights, gradients)
         session.safely("weights that were read", watch.unbuilt.went_back, weights, models)
         if not watch.seen.steps and self._model is not None and getattr(self._model, "built", False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import math
 from collections.abc import Callable, Iterable
@@ -68,6 +69,12 @@ class Models:
             return from_pretrained
 
         session.patches.replace(module.TFPreTrainedModel, "from_pretrained", wrap)
+
+    def fresh(self) -> list[Any]:
+        """The models that are there now, but those that were loaded, or are older than what was watched."""
+        alive = [found for found in gc.get_objects() if isinstance(found, self._keras.Model)]
+        old = [model for model in alive if id(model) in self._loaded or model in self._seasoned]
+        return [model for model in alive if not any(model is part for whole in old for part in (whole, *_inner(whole)))]
 
     def describe(self, model: Any) -> ModelFacts:
         """What can be said before the first step."""

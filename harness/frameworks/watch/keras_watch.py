@@ -16,6 +16,7 @@ from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_draws import Draws
 from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_fruitless import Fruitless
+from harness.frameworks.watch.keras_left_out import LeftOut
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models, flat_layers, name_of
@@ -69,7 +70,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
-        self.mirrored = Mirrored()
+        self.mirrored, self.left_out = Mirrored(), LeftOut(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.read_out = ReadOut(self)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
@@ -319,6 +320,7 @@ class KerasWatcher:
         for name, part in (("the exception", self._complete_exception), ("gradients", self.fruitless.finish),
                            ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
+                           ("weights that are left out", self.left_out.finish),
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
