@@ -16,7 +16,7 @@ _CHOSEN = r"\bdrop\(|\bpop\(|\biloc\b|\bloc\b|\.columns|\[\s*:\s*,|\[\["
 
 
 class AnswerGiven(Check):
-    """The target stands in the inputs: a column of the table, or the last step of the window, gives it exactly.
+    """The target stands in the inputs: a column of the table, or a step of the window, gives it exactly.
 
     A model that is told the answer learns to copy it. Losses and metrics are perfect, in the evaluation too, and worthless wherever the
     answer is not known beforehand.
@@ -36,10 +36,19 @@ class AnswerGiven(Check):
             raise NotJudged("several models are trained, and each may be told what another has to find out")
         shared = set.intersection(*(set(leak.columns) for leak in read))
         first = read[0]
-        if not shared or any(leak.part != first.part for leak in read):
+        if not shared or any((leak.part, leak.back) != (first.part, first.back) for leak in read):
             return None
         column = min(shared)
         beside = [f"{given:.4g} beside {wanted:.4g}" for given, wanted in first.example]
+        if first.window and first.back:
+            return Finding(
+                message=f"The target stands in the window that the model is given, {first.back} steps before its end: in all {rows} rows "
+                        "that were read, the model has to find what it has been shown.",
+                remedy="Let the target begin where the window ends: `y = series[i + width - 1 + ahead]` for `x = series[i : i + width]`. "
+                       "`timeseries_dataset_from_array` puts target `i` beside the window that begins at `i`: give it "
+                       "`targets=series[width - 1 + ahead:]`.",
+                site=reading.place(seen, "getitem.targets") or sourcing.line(seen, "labels", "made") or _chosen(seen, "labels"),
+                evidence=[f"that step of the window and target, first rows: {'; '.join(beside)}"])
         if first.window:
             return Finding(
                 message=f"The target is the last step of the window that the model is given: in all {rows} rows that were read, the "

@@ -28,13 +28,15 @@ class LengthFacts(Facts):
 
 class LeakFacts(Facts):
     """Inputs `part` that were held against the target of each of `rows` rows: the numbers of the `columns`, of `features`, that give it
-    exactly (in a `window`, those of its last step). `example`: what the first rows hold there, and their targets."""
+    exactly (in a `window`, those of the step that lies `back` before its last one). `example`: what the first rows hold there, and their
+    targets."""
 
     part: str
     rows: int
     window: bool
     features: int
     columns: list[int] = []
+    back: int = 0
     example: list[tuple[float, float]] = []
 
 

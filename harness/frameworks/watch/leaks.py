@@ -1,4 +1,4 @@
-"""Inputs in which the target stands already: a column of a table, or the last step of a window."""
+"""Inputs in which the target stands already: a column of a table, or a step of a window."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _DISTINCT = 6
 _EXACT = 1e-4  # of the target's deviation: what float32 and a scaler leave
 _SERIES = 0.5  # median correlation of neighbouring columns; nearly all of them have half of that
 _STEPS = 512
+_TURNS = 0.3  # of the steps of a series; of pure noise two thirds
 
 Array = np.ndarray[Any, Any]
 
@@ -24,8 +25,8 @@ def measure(columns: Mapping[str, Any], target: Any) -> LeakFacts | None:
     """Which columns of float inputs give the target of each row exactly; None where inputs or target are of another kind.
 
     Inputs: float[rows, features], any column; float[rows, steps, features], or a table whose neighbouring columns run together as those
-    of a window do: the last step alone, since whole periods before it a season gives the target as well. Target: one number or class id a
-    row, float or int[rows] or [rows, 1].
+    of a window do: the last step, and of rough series the others, since whole periods before it a season gives the target as well.
+    Target: one number or class id a row, float or int[rows] or [rows, 1].
     """
     wanted = tensors.array(target)
     if wanted is None or wanted.dtype.kind not in "iuf" or len(np.atleast_1d(wanted)) < _ROWS or wanted.size != len(wanted):
@@ -45,10 +46,34 @@ def measure(columns: Mapping[str, Any], target: Any) -> LeakFacts | None:
         window = rows.ndim == 3 or _runs_together(rows)
         if window and not continuous:
             continue
+        back = 0
         found = _giving(rows[:, -1].reshape(len(rows), -1) if window else rows, wanted, continuous=continuous)
-        return LeakFacts(part=name, rows=len(rows), window=window, columns=found, features=int(rows.shape[-1]),
-                         example=_example(rows, found, wanted, window=window) if found else [])
+        if window and not found:
+            back, found = _further_back(rows, wanted)
+        return LeakFacts(part=name, rows=len(rows), window=window, columns=found, features=int(rows.shape[-1]), back=back,
+                         example=_example(rows[:, -1 - back].reshape(len(rows), -1) if window else rows, found, wanted) if found else [])
     return None
+
+
+def _further_back(rows: Array, wanted: Array) -> tuple[int, list[int]]:
+    """How many steps before the last one the target stands, and in which columns; of series that run together and are rough, and of which
+    no two windows are the same: no season comes back to the last digit there, and to recall pure noise may be the task.
+    """
+    if len(np.unique(rows.reshape(len(rows), -1), axis=0)) < len(rows):
+        return 0, []
+    for back in range(1, min(rows.shape[1], _STEPS)):
+        found = _giving(rows[:, -1 - back].reshape(len(rows), -1), wanted, continuous=True)
+        series = {column: rows if rows.ndim == 2 else rows[:, :, column] for column in found}
+        rough = [column for column, steps in series.items() if _runs_together(steps) and _rough(steps)]
+        if rough:
+            return back, rough
+    return 0, []
+
+
+def _rough(series: Array) -> bool:
+    """Whether a series turns back often, as one with noise does and a smooth season does not."""
+    steps = np.diff(series, axis=1)
+    return bool(((steps[:, 1:] * steps[:, :-1]) < 0).mean() > _TURNS)
 
 
 def _runs_together(rows: Array) -> bool:
@@ -72,7 +97,6 @@ def _giving(rows: Array, wanted: Array, *, continuous: bool) -> list[int]:
     return [int(column) for column in np.flatnonzero(np.nan_to_num(left, nan=np.inf) < _EXACT * around.std())]
 
 
-def _example(rows: Array, found: list[int], wanted: Array, *, window: bool) -> list[tuple[float, float]]:
-    """What the first rows hold there, beside their targets."""
-    last = rows[:, -1].reshape(len(rows), -1) if window else rows
-    return [(float(row[found[0]]), float(answer)) for row, answer in zip(last[:4], wanted[:4], strict=True)]
+def _example(rows: Array, found: list[int], wanted: Array) -> list[tuple[float, float]]:
+    """What the first rows of `rows`, `float[rows, features]`, hold there, beside their targets."""
+    return [(float(row[found[0]]), float(answer)) for row, answer in zip(rows[:4], wanted[:4], strict=True)]
