@@ -164,7 +164,7 @@ class MemoryGrows(Check):
             return self._scores(seen)
         killed = seen.ended is not None and seen.ended.out_of_memory
         peak = seen.ended.resident if seen.ended is not None and killed else seen.memory.peak
-        growth, steps = seen.memory.growth_per_step, len(seen.steps)
+        growth, steps = seen.memory.growth_per_step, max(seen.memory.steps, len(seen.steps))
         if growth is None or peak is None:
             raise NotJudged("memory was not measured over the steps")
         if growth < 2**20:
@@ -173,13 +173,13 @@ class MemoryGrows(Check):
             raise NotJudged("too few steps to tell growth from caches that fill")
         if growth * steps < 0.25 * peak:
             return None
+        listed = "`history.append(float(loss))`" if seen.framework in reading.KERAS else "`outputs.append(x.detach().cpu())`"
         return Finding(message=f"Memory grows by {_size(growth)} with every step: {_size(growth * steps)} in the {steps} steps that were "
                                "watched, of "
                                f"a peak of {_size(peak)}.",
-                       remedy="Look for what is kept from step to step: outputs or losses in a list "
-                              "(`outputs.append(x.detach().cpu())`), hooks "
-                              "that are added again, a cache without a limit.",
-                       site=reading.place(seen, "carried", "loss", "step", "backward", "fit"),
+                       remedy=f"Look for what is kept from step to step: outputs or losses in a list ({listed}), hooks that are added "
+                              "again, a cache without a limit.",
+                       site=reading.place(seen, "carried", "appended", "loss", "step", "backward", "fit"),
                        evidence=["the machine's memory ran out, and the kernel ended the script"] if killed else [])
 
     @staticmethod

@@ -199,10 +199,11 @@ class EndFacts(Facts):
 
 
 class MemoryFacts(Facts):
-    """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last steps. `losses_kept`: of how many
-    earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`). `evaluations_kept`: after how
-    many different steps a model answered with a graph that no backward pass goes through, and that is held at the end, of `evaluations`
-    such steps; `graphs_kept`: such answers in all, and `graphs_held` by how many bytes the process grew from the first of them to the last.
+    """Sizes in bytes. `growth_per_step`: slope of the resident (or CUDA-allocated) size over the last of the `steps` that were measured.
+    `losses_kept`: of how many earlier steps the script still holds the loss tensor with its graph (a list of losses without `.item()`).
+    `evaluations_kept`: after how many different steps a model answered with a graph that no backward pass goes through, and that is held at
+    the end, of `evaluations` such steps; `graphs_kept`: such answers in all, and `graphs_held` by how many bytes the process grew from the
+    first of them to the last.
     `graphs_at_once`: the most answers of this kind that lived at the end of one evaluation, which took `held_at_once` bytes. `traces`: how
     many graphs TensorFlow makes of one function in `traced_calls` calls, since numbers of Python that it is given differ. `reentered`: how
     often one persistent tape, which keeps what it has recorded, went on recording. `scores_kept`: bytes of the scores, of `classes` classes
@@ -213,6 +214,7 @@ class MemoryFacts(Facts):
     budget: int | None = None
     requested: int | None = None
     growth_per_step: float | None = None
+    steps: int = 0
     graph_grows: bool | None = None
     losses_kept: int | None = None
     evaluations_kept: int = 0

@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
+from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritten, keras_straight, monitors, parsed, written
 from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
@@ -31,6 +32,7 @@ from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
 from harness.frameworks.watch.keras_unbuilt import Unbuilt
 from harness.frameworks.watch.keras_unweighed import Unweighed
+from harness.frameworks.watch.memory import Memory
 from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
@@ -72,7 +74,7 @@ class KerasWatcher:
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.mirrored, self.left_out = Mirrored(), LeftOut(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.read_out = ReadOut(self)
+        self.read_out, self.memory = ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
     def attach(self, keras: Any) -> None:
@@ -271,6 +273,7 @@ class KerasWatcher:
 
     def probed(self) -> None:
         """A step is over: experiments, where their time has come. May raise `Enough`."""
+        self.session.safely("memory", self.memory.stepped)
         self.session.safely("a probe", self.probes.stepped)
         if self.probes.over and not self._settled:
             self._settled = True
@@ -282,6 +285,10 @@ class KerasWatcher:
     def in_full(self) -> bool:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided) and not self.births.echo
+
+    def _resident(self) -> int:
+        # What is kept of the script's steps to experiment with is no growth of the script's.
+        return resident_bytes() - self.probes.kept_bytes
 
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
@@ -320,7 +327,7 @@ class KerasWatcher:
         for name, part in (("the exception", self._complete_exception), ("gradients", self.fruitless.finish),
                            ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
-                           ("weights that are left out", self.left_out.finish),
+                           ("weights that are left out", self.left_out.finish), ("memory", self.memory.finish),
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),

@@ -248,7 +248,8 @@ class WatchSession:
         narrow = self.safely("what is kept in bytes", written.named, "uint8", self.script)
         if narrow is not None:
             self.site("bytes", site(narrow))
-        self.noted("blotted", self.safely("what is set to 0", written.blotted, self.script))
+        for name, read in (("appended", written.appended), ("blotted", written.blotted)):
+            self.noted(name, self.safely("a line of the script", read, self.script))
         for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):
             self.noted(f"keyed.{name}", self.safely("what a model is given", written.keyed, name, self.script))
         for made in ("to_categorical", "one_hot"):

@@ -125,6 +125,14 @@ def reshaped(script: Path) -> Place | None:
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
 
+def appended(script: Path) -> Place | None:
+    """Where a loop of a script puts something that has a name into a list, if there is one such line."""
+    loops = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.For | ast.While)]
+    lines = {node.lineno for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call) and _name(node.func) == "append"
+             and len(node.args) == 1 and isinstance(node.args[0], ast.Name)}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
 def moved(script: Path) -> Place | None:
     """Where a script first mirrors or turns pictures: by a function or layer that is called after it, or by a slice that runs backwards."""
     lines = [node.lineno for node in ast.walk(parsed.tree(str(script)))
