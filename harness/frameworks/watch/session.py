@@ -242,14 +242,10 @@ class WatchSession:
         self._maps.finish()
         for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
             self.site(f"uncalled.{name}", site(place))
-        left_out = self.safely("labels that are left out", written.negative, -100, self.script)
-        if left_out is not None:
-            self.site("left_out", site(left_out))
-        narrow = self.safely("what is kept in bytes", written.named, "uint8", self.script)
-        if narrow is not None:
-            self.site("bytes", site(narrow))
-        for name, read in (("appended", written.appended), ("blotted", written.blotted)):
-            self.noted(name, self.safely("a line of the script", read, self.script))
+        self.noted("left_out", self.safely("labels that are left out", written.negative, -100, self.script))
+        self.noted("bytes", self.safely("what is kept in bytes", written.named, "uint8", self.script))
+        self.noted("appended", self.safely("what is kept in a list", written.appended, self.script))
+        self.noted("blotted", self.safely("what is set to 0", written.blotted, self.script))
         for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):
             self.noted(f"keyed.{name}", self.safely("what a model is given", written.keyed, name, self.script))
         for made in ("to_categorical", "one_hot"):
