@@ -61,6 +61,8 @@ class TooMuchRegularization(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from both runs, and from a rotation by more than there is to turn; where a simple baseline can tell nothing from the
         rows, learning them by heart proves nothing."""
+        if seen.mirrored is not None and seen.mirrored.layer:
+            raise NotJudged("the augmentation makes one class of another, which is more than too much of it")
         turned = seen.model.turned if seen.model is not None else None
         if turned is not None:
             degrees = turned.factor * 360

@@ -126,3 +126,22 @@ def test_every_batch_counts() -> None:
     assert "Column 2" in finding("D111", seen).message
     seen.batches.append(seen.batches[0].__class__(leak=_leak(32)))
     assert judge("D111", seen) == "clean"
+
+
+def windows(series: np.ndarray[Any, Any], width: int, target: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    starts = np.random.default_rng(1).permutation(len(series) - width - 20)[:64]
+    return np.stack([series[at:at + width] for at in starts])[..., None], np.array([series[at + target] for at in starts])
+
+
+@pytest.mark.parametrize(("kind", "target", "back"), [("rough", 6, 17), ("rough", 30, 0), ("season", 6, 0), ("noise", 6, 0)])
+def test_targets_further_back(kind: str, target: int, back: int) -> None:
+    draw = np.random.default_rng(0)
+    noise = draw.normal(size=3000)
+    walked = np.zeros(3000)
+    for step in range(1, 3000):
+        walked[step] = 0.95 * walked[step - 1] + noise[step]
+    series = {"rough": walked + 0.5 * draw.normal(size=3000), "season": np.tile(walked[:48], 63)[:3000], "noise": noise}[kind]
+    given, wanted = windows(series, 24, target)
+    facts = leaks.measure({"x": given.astype("float32")}, wanted.astype("float32"))
+    assert facts is not None
+    assert (facts.back, bool(facts.columns)) == (back, back > 0)

@@ -159,3 +159,36 @@ def test_graphs_of_one_evaluation(tmp_path: Path, batches: int, added: str, *, f
     assert graphs == (batches if fault else 0)
     if fault:
         assert held > graphs * 512 * 4096 * 4  # the widest answer in each alone
+
+
+GATHERED = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(64, 4096), nn.ReLU(), nn.Linear(4096, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+def asked(model):
+    model.eval()
+    gathered = []
+    for batch in range(BATCHES):
+        gathered.append(GIVEN)
+    model.train()
+    return float(torch.cat(gathered).mean())
+for epoch in range(6):
+    for step in range(8):
+        xb = torch.randn(16, 64)
+        yb = (xb[:, 0] > 0).long()
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    asked(model)
+"""
+
+
+@pytest.mark.parametrize(("given", "fault"), [("model(torch.randn(2048, 64))", True), ("model(torch.randn(2048, 64)).detach()", False)])
+def test_answers_that_a_function_lets_go_of(tmp_path: Path, given: str, *, fault: bool) -> None:
+    text = GATHERED.replace("BATCHES", "30").replace("GIVEN", given)
+    done = subprocess.run([sys.executable, "-c", ONCE, str(tmp_path), "40"], input=text, check=True, capture_output=True, text=True,
+                          cwd=Path(__file__).parents[2], timeout=300)
+    _, graphs, held, codes = json.loads(done.stdout.splitlines()[-1])
+    assert codes == (["R602"] if fault else []), (graphs, held)
+    assert graphs == (30 if fault else 0)

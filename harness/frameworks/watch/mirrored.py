@@ -29,6 +29,7 @@ _ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit;
 _HEALED = 0.75  # of these rows, that fit once they are moved back
 _BEYOND = 0.95  # quantile of the evaluation's errors
 _TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
+_SURE = 0.5  # of the usual lead of the best class
 
 Array = np.ndarray[Any, Any]
 _MOVES: dict[str, Callable[[Array], Array]] = {
@@ -109,16 +110,19 @@ class Mirrored:
         if not isinstance(judge, _OfClasses):
             return None
         for how in self._flips:
-            answers, told = judge.answers(_MOVES[how](fixed)), judge.wanted
+            scores, told = judge.scores(_MOVES[how](fixed)), judge.wanted
+            # What stands for nothing that the baseline knows is no picture of another class.
+            answers = np.where(_margin(scores) > _SURE * np.median(_margin(judge.apart)), scores.argmax(1), len(judge.classes))
             for first in np.unique(told):
                 rows = answers[(told == first) & judge.right]
                 if len(rows) < _FEW // 2:
                     continue
-                other = np.bincount(rows).argmax()
+                other = int(np.bincount(rows).argmax())
                 back = answers[(told == other) & judge.right]
-                if other != first and (rows == other).mean() > _TAKEN and len(back) and (back == first).mean() > _TAKEN:
-                    return MirrorFacts(how=how, name=name, rows=len(rows), astray=int((rows == other).sum()), healed=0, layer=True,
-                                       classes=[int(judge.classes[first]), int(judge.classes[other])])
+                if other in (first, len(judge.classes)) or not len(back) or min((rows == other).mean(), (back == first).mean()) <= _TAKEN:
+                    continue
+                return MirrorFacts(how=how, name=name, rows=len(rows), astray=int((rows == other).sum()), healed=0, layer=True,
+                                   classes=[int(judge.classes[first]), int(judge.classes[other])])
         return None
 
 
@@ -198,12 +202,18 @@ class _OfClasses(_Judge):
         most = np.bincount(self.wanted).max() / len(self.wanted)
         return 1 < len(self.classes) <= _CLASSES and bool(self.right.mean() > most + _TELLS * (1 - most))
 
-    def answers(self, pictures: Array) -> Array:
-        found: Array = self._ridge(pictures).argmax(1)
-        return found
+    @property
+    def apart(self) -> Array:
+        """Scores of the rows that it was fitted on, each by those of the others."""
+        made: Array = self._ridge.apart
+        return made
+
+    def scores(self, pictures: Array) -> Array:
+        """`float[rows, classes]`"""
+        return self._ridge(pictures)
 
     def errors(self, pictures: Array, target: Array) -> Array:
-        wrong: Array = (self.classes[self.answers(pictures)] != target.reshape(-1)).astype(float)
+        wrong: Array = (self.classes[self.scores(pictures).argmax(1)] != target.reshape(-1)).astype(float)
         return wrong
 
 
@@ -255,6 +265,13 @@ class _OfPixels(_Judge):
         answers = rows @ self._weights[:-1] + self._weights[-1]
         found: Array = ((answers - target) ** 2).mean((1, 2, 3))
         return found
+
+
+def _margin(scores: Array) -> Array:
+    """By how much the best of each row's scores is ahead."""
+    best = np.sort(scores, axis=1)
+    lead: Array = best[:, -1] - best[:, -2]
+    return lead
 
 
 def _judges(pictures: Array, wanted: Array, filters: Array) -> Iterator[_Judge]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ANSWERS = 400
 _SEVERAL = 10
+_WATCHED, _ALL = 20, 0.9  # what watches holds the last answers itself, though not so many; and the share that is all of them
 _PASSES = 2  # after which nothing that watches holds a loss any more
 
 
@@ -77,9 +78,10 @@ class Unfollowed:
         resident = resident_bytes()
         self._resident = self._resident if self._new else resident
         self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack, resident))
-        if len(self._new) % _SEVERAL == 0:
+        if len(self._new) % _SEVERAL == 0 and len(self._new) > _WATCHED:
             living = sum(made.mark() is not None for made in self._new)
-            self._most = max(self._most, (living, resident - self._resident))
+            if living > _ALL * len(self._new):
+                self._most = max(self._most, (living, resident - self._resident))
 
     def backward(self) -> None:
         """A backward pass begins. Of the answers since the last one, those that are gone by now were not kept."""

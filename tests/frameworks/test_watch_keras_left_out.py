@@ -1,0 +1,68 @@
+"""Weights of a new model that no tape is asked about, and numbers that a layer keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.test_watch_keras import HEAD, KERAS, watch
+from tests.frameworks.watching import found
+
+PARTS = HEAD + """
+y = (x[:, 0] * x[:, 1] > 0).astype("int64")
+front = keras.Sequential([keras.Input((10,)), keras.layers.Dense(4), keras.layers.BatchNormalization(), keras.layers.ReLU()])
+head = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+FIRST
+optimizer = keras.optimizers.Adam(1e-2)
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+weights = LISTED
+for epoch in range(2):
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640).batch(32):
+        with tf.GradientTape() as tape:
+            loss = loss_of(yb, head(front(xb, training=True), training=True))
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("listed", "first", "fault"), [
+    ("head.trainable_variables", "", True), ("front.trainable_variables + head.trainable_variables", "", False),
+    ("head.trainable_variables", "front.trainable = False", False)])
+def test_the_list_of_one_of_two(tmp_path: Path, name: str, listed: str, first: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, PARTS.replace("NAME", name).replace("LISTED", listed).replace("FIRST", first))
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("S405" in found(seen)) is fault, found(seen)
+    if fault:
+        finding = next(result.finding for result in walk(seen) if result.code == "S405")
+        assert finding is not None
+        assert finding.site is not None
+        assert finding.site.source == "weights = head.trainable_variables"
+
+
+SCALED = HEAD + """
+class Scaled(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = keras.layers.Dense(2)
+        self.scale = tf.Variable(0.5, SAID)
+    def call(self, given):
+        return tf.exp(self.scale) * self.inner(given)
+model = Scaled()
+model(x[:2])
+optimizer = keras.optimizers.Adam(1e-2)
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+for epoch in range(2):
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640).batch(32):
+        with tf.GradientTape() as tape:
+            loss = loss_of(yb, model(xb))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize(("said", "fault"), [("trainable=True", True), ("trainable=False", False), ("name='scale'", False)])
+def test_a_number_counts_where_the_script_says_that_it_learns(tmp_path: Path, said: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, SCALED.replace("NAME", "keras").replace("SAID", said))
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("G303" in found(seen)) is fault, found(seen)

@@ -1,0 +1,153 @@
+"""Pictures that are moved at random, and what is wanted of them is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.checks.base import walk
+from harness.frameworks.watch.mirrored import Mirrored
+from tests.frameworks import test_watch_keras
+from tests.frameworks.watching import found, watch
+
+Array = np.ndarray[Any, Any]
+ROWS = 320
+
+
+def hooks(rows: int, seed: int) -> tuple[Array, Array, Array, Array]:
+    """Upright bars with a hook to the left (class 0) or to the right (1), where they stand, and a mask of the hook."""
+    rng = np.random.default_rng(seed)
+    pictures, masks = rng.normal(0, 0.1, (rows, 16, 16, 1)), np.zeros((rows, 16, 16, 1))
+    sides, columns = rng.integers(0, 2, rows), rng.integers(5, 11, rows)
+    for picture, mask, side, column in zip(pictures, masks, sides, columns, strict=True):
+        picture[3:13, column] += 1
+        reach = slice(column - 4, column) if side == 0 else slice(column + 1, column + 5)
+        picture[3:6, reach] += 1
+        mask[3:6, reach] = 1
+    return pictures.astype("float32"), sides, (columns / 15).astype("float32")[:, None], masks.astype("float32")
+
+
+def measured(wanted: str, *, follows: bool, flips: str = "") -> Any:
+    watched = Mirrored()
+    if flips:
+        watched.flips(flips)
+    for rows, seed in ((hooks(ROWS, 0), 0), (hooks(ROWS, 1), 1)):
+        pictures, sides, columns, masks = rows
+        moved = (np.random.default_rng(5).random(ROWS) < 0.5) & (seed == 0) & (not flips)
+        pictures = np.where(moved[:, None, None, None], pictures[:, :, ::-1], pictures)
+        given = {"sides": np.where(moved & follows, 1 - sides, sides),
+                 "columns": np.where((moved & follows)[:, None], 1 - columns, columns),
+                 "masks": np.where((moved & follows)[:, None, None, None], masks[:, :, ::-1], masks),
+                 "parity": (columns[:, 0] * 15).round().astype(int) % 2 * 0 + (np.abs(columns[:, 0] - 0.5) > 0.2)}[wanted]
+        (watched.trained if seed == 0 else watched.held)([pictures], {"x": pictures, "y": given})
+    return watched.measure()
+
+
+@pytest.mark.parametrize("wanted", ["sides", "columns", "masks"])
+def test_what_stays_as_it_was(wanted: str) -> None:
+    facts = measured(wanted, follows=False)
+    assert facts.how == "mirrored"
+    assert facts.healed > 0.75 * facts.astray > 0.2 * facts.rows
+
+
+@pytest.mark.parametrize("wanted", ["sides", "columns", "masks"])
+def test_what_is_moved_as_well(wanted: str) -> None:
+    assert measured(wanted, follows=True) is None
+
+
+def test_what_is_the_same_in_a_mirror() -> None:
+    assert measured("parity", follows=False) is None
+    assert measured("parity", follows=False, flips="horizontal") is None
+
+
+def test_classes_that_a_layer_exchanges() -> None:
+    facts = measured("sides", follows=True, flips="horizontal")
+    assert facts.layer
+    assert facts.classes == [0, 1]
+    assert measured("sides", follows=True, flips="vertical") is None
+
+
+TORCH = """
+import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+torch.manual_seed(0)
+rng = np.random.default_rng(0)
+class Spots(Dataset):
+    def __init__(self, rows, moves):
+        self.x, self.at, self.moves = rng.normal(0, 0.1, (rows, 1, 16, 16)).astype("float32"), rng.integers(2, 14, (rows, 2)), moves
+        for picture, (row, column) in zip(self.x, self.at):
+            picture[0, row - 2:row + 2, column - 2:column + 2] += 1
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, i):
+        x, at = torch.tensor(self.x[i]), torch.tensor(self.at[i] / 16, dtype=torch.float32)
+        if self.moves and torch.rand(1) < 0.5:
+            x = torch.flip(x, [2])
+            FOLLOWS
+        return x, at
+train, test = DataLoader(Spots(320, True), 16, shuffle=True), DataLoader(Spots(160, False), 80)
+net = nn.Sequential(nn.Flatten(), nn.Linear(256, 64), nn.ReLU(), nn.Linear(64, 2))
+optimizer = torch.optim.Adam(net.parameters(), 1e-3)
+for epoch in range(3):
+    net.train()
+    for x, at in train:
+        loss = F.mse_loss(net(x), at)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        print(sum(F.mse_loss(net(x), at).item() for x, at in test))
+"""
+
+
+@pytest.mark.parametrize(("follows", "fault"), [("pass", True), ("at = torch.stack([at[0], 1 - at[1]])", False)])
+def test_boxes_in_a_loop(tmp_path: Path, follows: str, *, fault: bool) -> None:
+    text = TORCH.replace("FOLLOWS", follows)
+    seen = watch(tmp_path, text, steps=60)
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("D106" in found(seen)) is fault
+    if fault:
+        finding = next(result.finding for result in walk(seen) if result.code == "D106")
+        assert finding is not None
+        assert finding.site is not None
+        assert finding.site.source == "x = torch.flip(x, [2])"
+
+
+KERAS = """
+import numpy as np, tensorflow as tf
+import NAME as keras
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+def hooks(rows):
+    x, y = rng.normal(0, 0.1, (rows, 16, 16, 1)), rng.integers(0, 2, rows)
+    for picture, side in zip(x, y):
+        column = rng.integers(5, 11)
+        picture[3:13, column] += 1
+        picture[3:6, column - 4:column] += side == 0
+        picture[3:6, column + 1:column + 5] += side == 1
+    return x.astype("float32"), y
+model = keras.Sequential([
+    keras.Input((16, 16, 1)),
+    keras.layers.RandomFlip("MODE"),
+    keras.layers.Conv2D(8, 3, activation="relu"),
+    keras.layers.Flatten(),
+    keras.layers.Dense(2, activation="softmax"),
+])
+model.compile(keras.optimizers.Adam(3e-3), "sparse_categorical_crossentropy", metrics=["accuracy"])
+x, y = hooks(640)
+model.fit(x, y, validation_data=hooks(200), batch_size=32, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", test_watch_keras.KERAS)
+@pytest.mark.parametrize(("mode", "fault"), [("horizontal", True), ("vertical", False)])
+def test_a_layer_of_the_model(tmp_path: Path, name: str, mode: str, *, fault: bool) -> None:
+    seen = test_watch_keras.watch(tmp_path, KERAS.replace("NAME", name).replace("MODE", mode), steps=40)
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("D106" in found(seen)) is fault
+    if fault:
+        assert seen.sites["moved"].source == 'keras.layers.RandomFlip("horizontal"),'
