@@ -15,6 +15,8 @@ from harness.catalog.schema import Stage
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
+FAILED = "the check failed"  # how the reason of one begins that raised where it should not have
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What a check found: what was seen (with figures), where, the change that mends it, and evidence to show beneath.
@@ -120,7 +122,7 @@ def _judge(cls: type[Check], seen: Observation, blocked: str | None) -> Result:
         return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="skipped", reason=str(reason))
     except Exception as error:  # noqa: BLE001 - a check that fails is not to take what the others say with it
         return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="skipped",
-                      reason=f"the check failed ({type(error).__name__}: {error}): please report it")
+                      reason=f"{FAILED} ({type(error).__name__}: {error}): please report it")
     if finding is None:
         return Result(code=cls.code, stage=cls.stage, title=cls.title(), state="clean")
     return Result(code=cls.code, stage=finding.stage or cls.stage, title=cls.title(), state="found", finding=finding)

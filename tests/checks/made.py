@@ -20,6 +20,7 @@ SITE = Site(file="/home/user/train.py", line=30, source="trainer.train()")
 def judge(code: str, seen: Observation) -> str:
     """`found`, `clean` or the reason why it was not judged; of this check alone."""
     result = base._judge(check(code), seen, None)
+    assert not (result.reason or "").startswith(base.FAILED), result.reason
     return result.reason or result.state if result.state == "skipped" else result.state
 
 

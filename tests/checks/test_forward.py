@@ -168,3 +168,14 @@ def test_the_last_batch_of_a_pass_is_shorter() -> None:
     assert "drop_last" not in finding("F103", seen).remedy
     seen.loaders[0].rows, seen.steps = 90, []
     assert "drop_last" not in finding("F103", seen).remedy
+
+
+def test_a_last_batch_of_one_row_is_left_out_by_the_loader() -> None:
+    seen = healthy()
+    seen.sites["loader"] = Site("/home/user/train.py", 7, "loader = DataLoader(rows, batch_size=32)")
+    seen.loaders[0].role, seen.loaders[0].batch_size, seen.loaders[0].rows = "train", 32, 2881
+    seen.exception = error("ValueError", "Expected more than 1 value per channel when training, got input size torch.Size([1, 32])")
+    found = finding("F103", seen)
+    assert found.site is not None
+    assert found.site.line == 7
+    assert "drop_last=True" in found.remedy

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.checks.base import walk
+from harness.checks.base import FAILED, walk
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
@@ -47,6 +47,7 @@ def test_named(group: str, name: str, facts: dict[str, Any]) -> None:
     if name in NEEDS_BATCH:
         pytest.skip("the message alone does not tell")
     results = {result.code: result for result in walk(observation(group, facts))}
+    assert not any((result.reason or "").startswith(FAILED) for result in results.values())
     found = {code for code, result in results.items() if result.state == "found"}
     if facts["code"] not in OWN | {"A799"}:
         assert not found & OWN  # another check's

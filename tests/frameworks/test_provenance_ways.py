@@ -176,3 +176,35 @@ def test_one_function_for_several_values(tmp_path: Path) -> None:
     assert ("made", "rows = read()") in told(found["inputs"])
     assert ("reordered", "labels = np.sort(read_labels())") in told(found["labels"])
     assert not any(kind == "reordered" for kind, _ in told(found["inputs"]))
+
+
+HANDED = """
+def take(columns, chosen):
+    return {name: values[chosen] for name, values in columns.items()}
+columns, marks = load()
+for order in batches(len(marks)):
+    loss = loss_fn(net(GIVEN), marks[order])
+"""
+
+
+@pytest.mark.parametrize(("given", "alone"), [("take(columns, order)", False), ("columns", True)])
+def test_an_order_that_is_handed_to_a_function(tmp_path: Path, given: str, *, alone: bool) -> None:
+    found = chains(tmp_path, HANDED.replace("GIVEN", given), "loss", "loss_fn(")
+    assert (sourcing.apart(Observation(sources=found)) is not None) is alone
+
+
+SEVERAL = """
+def framed(targets):
+    begun = np.concatenate([start, targets], axis=1)
+    return begun[:, 1:]
+x, y = load()
+model.fit([x, framed(y)], y)
+"""
+
+
+def test_inputs_in_a_list_are_followed_each(tmp_path: Path) -> None:
+    found = chains(tmp_path, SEVERAL, "fit", "fit(")
+    assert ("taken", "return begun[:, 1:]") in told(found["inputs"], taken=True)
+    place = sourcing.sliced(Observation(sources=found))
+    assert place is not None
+    assert place.source == "return begun[:, 1:]"

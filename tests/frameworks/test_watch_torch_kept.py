@@ -192,3 +192,33 @@ def test_answers_that_a_function_lets_go_of(tmp_path: Path, given: str, *, fault
     _, graphs, held, codes = json.loads(done.stdout.splitlines()[-1])
     assert codes == (["R602"] if fault else []), (graphs, held)
     assert graphs == (30 if fault else 0)
+
+
+KERAS = """
+import numpy as np, tensorflow as tf, keras
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.Input((64,)), keras.layers.Dense(2)])
+optimizer = keras.optimizers.SGD(1e-3)
+history = []
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(y, model(x), from_logits=True))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss, tf.ones((4, 2 ** 18)) * loss
+for number in range(160):
+    result = step(np.random.randn(64, 64).astype("float32"), np.random.randint(0, 2, 64))
+    history.append(KEPT)
+"""
+
+
+@pytest.mark.parametrize(("kept", "grows"), [("result", True), ("float(result[0])", False)])
+def test_growth_of_memory_in_keras(tmp_path: Path, kept: str, *, grows: bool) -> None:
+    """4 MiB are kept with each step, or none."""
+    script = APART.replace("tests.frameworks.watching import watch", "tests.frameworks.test_watch_keras import watch").replace(
+        "len(seen.steps)", "seen.memory.steps")
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path), "150"], input=KERAS.replace("KEPT", kept), check=True,
+                          capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=300)
+    measured, growth = json.loads(done.stdout.splitlines()[-1])
+    assert measured >= 60
+    assert (growth > 2 * 2**20) is grows

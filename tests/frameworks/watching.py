@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.checks.base import walk
+from harness.checks.base import FAILED, walk
 from harness.checks.observation import Observation
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 
@@ -78,4 +78,6 @@ def watch(folder: Path, text: str, **limits: Any) -> Observation:
 
 def found(seen: Observation) -> list[str]:
     """The codes of what the checks find in an observation."""
-    return [result.code for result in walk(seen) if result.state == "found"]
+    results = walk(seen)
+    assert not [result for result in results if (result.reason or "").startswith(FAILED)]
+    return [result.code for result in results if result.state == "found"]
