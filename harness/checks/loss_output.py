@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading, sourcing
+from harness.checks import out_of_reach, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
@@ -14,7 +13,6 @@ from harness.checks.tensor_facts import Site, TensorFacts
 
 _SLACK = 1e-3
 _IN_A_ROW = 4
-_WATCHED, _BOUND = 16, 0.25  # calls of a loss that are judged; of what a guess costs, that cannot be gone below
 _MORE_THAN_ONE = 1.05  # labels of a row, on average
 _SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}
 _REGRESSION = {"mse", "l1"}
@@ -45,7 +43,7 @@ class OutputFitsLoss(Check):
             found = self._classes_as_numbers(seen, call)
         if found is None and call is not None:
             found = (self._range(seen, call, activation) or self._several_at_once(seen) or self._kind(seen, call, activation, units)
-                     or self._heads(seen) or self._cosines(seen))
+                     or self._heads(seen) or out_of_reach.cosines(seen) or out_of_reach.alike(seen))
         if found is None and call is None and units is None:
             raise NotJudged("neither a loss call nor the last layer was seen")
         return found
@@ -100,24 +98,6 @@ class OutputFitsLoss(Check):
                 if found is not None:
                     return found
         return None
-
-    @staticmethod
-    def _cosines(seen: Observation) -> Finding | None:
-        """Cosines as logits: no softmax of numbers between -1 and 1 comes near to certainty."""
-        calls = [call for call in seen.loss_calls if call.cosines and call.inputs is not None and call.value is not None]
-        if len(calls) < _WATCHED or len(calls) < len(seen.loss_calls) // 2:
-            return None
-        classes = calls[0].inputs.shape[-1] if calls[0].inputs is not None else 0
-        least, guess = math.log1p((classes - 1) * math.exp(-2)), math.log(max(classes, 2))
-        if least < _BOUND * guess:
-            return None
-        return Finding(
-            message=f"The loss takes cosines for logits. They stay within -1 and 1, so that among {classes} the cross entropy cannot fall "
-                    f"below {least:.3g}, whatever is learnt; a guess costs {guess:.3g}.",
-            remedy="Divide them by a temperature, `scores / 0.07`, or multiply by one that is learnt, `scores * log_scale.exp()`.",
-            site=calls[0].site or reading.place(seen, "loss"),
-            evidence=[f"{len(calls)} calls of the loss, each of products of rows of length one", *_range_text(calls[-1]),
-                      *reading.own_losses(seen)])
 
     @staticmethod
     def _several_at_once(seen: Observation) -> Finding | None:

@@ -34,6 +34,7 @@ class TensorFacts(Facts):
     `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
     `batch_sums_to_one`: of two axes with more than one row, every column sums to 1 over the rows while the rows themselves do not
     (a softmax, or the exp() of a log_softmax, over the wrong axis).
+    `columns_alike`: of two axes, all columns hold the same numbers, which differ from row to row.
     `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats.
     """
 
@@ -49,6 +50,7 @@ class TensorFacts(Facts):
     rows_sum_to_one: bool = False
     log_probabilities: bool = False
     batch_sums_to_one: bool = False
+    columns_alike: bool = False
     column_stds: tuple[float, float] | None = None
     requires_grad: bool | None = None
 

@@ -115,3 +115,31 @@ for epoch in range(3):
 def test_batches_that_are_added_up_until_the_training_blows_up(tmp_path: Path, share: str, *, fault: bool) -> None:
     seen = watch(tmp_path, ADDED_UP.replace("SHARE", share), probe_seconds=6.0)
     assert (found(seen)[:1] == ["L208"]) is fault, (found(seen), seen.probes.undivided)
+
+
+HEADS = HEAD + """
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(10, 32)
+        self.heads = nn.ModuleList(MADE)
+    def forward(self, x):
+        h = torch.relu(self.body(x))
+        return torch.cat([head(h) for head in self.heads], dim=1)
+model = Heads()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(4):
+    for xb, yb in train:
+        loss = F.mse_loss(model(xb), xb[:, :3])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("made", "fault"), [("[nn.Linear(32, 1)] * 3", True), ("[nn.Linear(32, 1) for _ in range(3)]", False)])
+def test_one_layer_for_all_columns(tmp_path: Path, made: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, HEADS.replace("MADE", made))
+    assert (found(seen) == ["L210"]) is fault, found(seen)
+    if fault:
+        assert seen.sites["multiplied"].source == "self.heads = nn.ModuleList([nn.Linear(32, 1)] * 3)"

@@ -114,6 +114,7 @@ def fill(seen: TensorFacts, value: Any) -> None:
     if not floating:
         return
     if data.ndim == 2 and data.shape[0] > 1:
+        seen.columns_alike = data.shape[1] > 1 and bool(np.ptp(data[:, 0]) > 0) and bool((data == data[:, :1]).all())
         with np.errstate(all="ignore"):
             spreads = data[:4096].std(0, dtype=np.float64)
         above = spreads[np.isfinite(spreads) & (spreads > 0)]

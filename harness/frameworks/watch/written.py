@@ -125,6 +125,14 @@ def reshaped(script: Path) -> Place | None:
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
 
+def multiplied(script: Path) -> Place | None:
+    """Where a script multiplies a list of one layer, or whatever a call makes or a name stands for, if it does so once."""
+    found = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)]
+    lines = {node.lineno for node in found for side in (node.left, node.right)
+             if isinstance(side, ast.List) and len(side.elts) == 1 and isinstance(side.elts[0], ast.Call | ast.Name | ast.Attribute)}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
 def appended(script: Path) -> Place | None:
     """Where a loop of a script puts something that has a name into a list, if there is one such line."""
     loops = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.For | ast.While)]
