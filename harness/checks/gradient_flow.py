@@ -15,6 +15,7 @@ from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
 
 _CAUSES = ("L201", "L202", "L203", "L205", "L206", "L208", "L210", "G301", "G302", "G303", "G304")
+_STEPS = 5
 _FADE = 1e-4
 _BLOWN = 1e4
 
@@ -61,8 +62,9 @@ def fades(seen: Observation) -> bool:
 class VanishingGradients(Check):
     """Gradients vanish on their way to the first layers.
 
-    Saturating activations multiply the gradient by less than one in every layer; deep stacks of them leave the first layers as drawn.
-    Sources: Glorot and Bengio (2010); Hochreiter (1991).
+    Saturating activations multiply the gradient by less than one in every layer; deep stacks of them leave the first layers as drawn. In
+    float16 small gradients are none. Sources: Glorot and Bengio (2010); Hochreiter (1991); Micikevicius et al. (2018), Mixed Precision
+    Training.
     """
 
     code: ClassVar[str] = "G305"
@@ -71,6 +73,14 @@ class VanishingGradients(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges first layers against last ones, and only where the script's own rate does not learn."""
+        if seen.model is not None and seen.model.half and len(seen.steps) >= _STEPS and all(step.gradient_norm == 0 for step in seen.steps):
+            return Finding(
+                message=f"Every gradient of {len(seen.steps)} steps is exactly 0: the forward pass runs in float16, and what goes back is "
+                        "too small for it (below 6e-8 there is nothing).",
+                remedy="Scale the loss: `scaler = torch.amp.GradScaler()`, `scaler.scale(loss).backward()`, `scaler.step(optimizer)`, "
+                       "`scaler.update()`; or take bfloat16, which reaches as far as float32: `torch.autocast(..., "
+                       "dtype=torch.bfloat16)`.",
+                site=reading.place(seen, "backward", "loss"), evidence=reading.own_losses(seen))
         profile = _profile(seen)
         if len(profile) < 4:
             raise NotJudged("fewer than four layers with a gradient were measured")

@@ -110,10 +110,12 @@ class ModelFacts(Facts):
     median over the weight matrices; `turned`: a layer of Keras that turns images by more
     than halfway round; `rescaling`: scale and offset that its own layer brings inputs to;
     `stochastic`: it has active dropout or batch normalisation; `carries`: recurrent layers that go on from one batch to the next.
+    `half`: its forward pass runs under `autocast` in float16.
     `unlabelled`: the names of the targets, where a TF model of transformers trains by its own loss and gets no labels.
     """
 
     kind: str = ""
+    half: bool = False
     unlabelled: list[str] | None = None
     turned: TurnFacts | None = None
     num_labels: int | None = None

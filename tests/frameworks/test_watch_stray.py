@@ -143,3 +143,25 @@ def test_one_layer_for_all_columns(tmp_path: Path, made: str, *, fault: bool) ->
     assert (found(seen) == ["L210"]) is fault, found(seen)
     if fault:
         assert seen.sites["multiplied"].source == "self.heads = nn.ModuleList([nn.Linear(32, 1)] * 3)"
+
+
+SMALL = HEAD + """
+target = 1e-4 * X[:, :2]
+for epoch in range(4):
+    for part in torch.randperm(320).split(16):
+        with torch.autocast("cpu", dtype=torch.DTYPE):
+            out = model(X[part])
+        loss = F.mse_loss(1e-4 * out.float(), target[part])
+        optimizer.zero_grad()
+        (SCALE * loss).backward()
+        for weight in model.parameters():
+            weight.grad /= SCALE
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("dtype", "scale", "fault"), [("float16", "1.0", True), ("float16", "65536.0", False), ("bfloat16", "1.0", False)])
+def test_gradients_too_small_for_float16(tmp_path: Path, dtype: str, scale: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, SMALL.replace("DTYPE", dtype).replace("SCALE", scale))
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("G305" in found(seen)) is fault, [step.gradient_norm for step in seen.steps[:4]]

@@ -95,6 +95,7 @@ class Models:
         if seen.site is not None:
             self._watch.seen.sites["model"] = seen.site
         seen.accepts = _accepted(model)
+        seen.half = str((self._watch.tape.autocast or ("", ""))[1]) == "torch.float16"
         kept = list(model.named_parameters())
         self._names = {id(weight): name for name, weight in kept}
         for root in roots:
