@@ -172,7 +172,8 @@ class GraphCut(Check):
                         "so what the loss makes of it never reaches them.",
                 remedy="Draw with `rsample()`, which the gradient passes through (for a policy, ask `log_prob` of the draw instead).",
                 site=seen.sites["drawn"], evidence=["In no training step was the probability of a draw asked for."])
-        if seen.stray is not None:
+        # A term may also be added later on, which only a script that was seen to its end rules out.
+        if seen.stray is not None and (seen.stray.number or seen.stopped == "finished"):
             return Finding(
                 message=f"A loss ({seen.stray.name}) is computed in every step and never goes backward: {seen.stray.weights} weights of "
                         "the optimizer learn by it alone, and have stayed as they were drawn.",

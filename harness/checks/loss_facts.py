@@ -8,10 +8,12 @@ from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 
 class StrayFacts(Facts):
-    """A loss that is computed with a graph and never goes backward, and how many weights of the optimizer it alone would reach."""
+    """A loss that is computed with a graph and never goes backward, and how many weights of the optimizer it alone would reach. `number`:
+    the line that makes it, or the one that goes backward, takes the number out of a tensor."""
 
     name: str
     weights: int
+    number: bool = False
     site: Site | None = None
 
 

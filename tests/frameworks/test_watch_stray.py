@@ -32,7 +32,8 @@ for epoch in range(4):
 
 @pytest.mark.parametrize(("back", "fault"), [
     ("(first + 2 * second.item()).backward()", True), ("(first + 2 * second).backward()", False),
-    ("first.backward(retain_graph=True); second.backward()", False)])
+    ("first.backward(retain_graph=True); second.backward()", False),
+    ("(first if epoch < 3 else first + second).backward()", False)])
 def test_a_loss_that_stays_behind(tmp_path: Path, back: str, *, fault: bool) -> None:
     seen = watch(tmp_path, TWO.replace("BACK", back))
     assert not any("watching failed" in warning for warning in seen.warnings)

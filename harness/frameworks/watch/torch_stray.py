@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import StrayFacts
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_loss import LossRecord
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
+_NUMBER = re.compile(r"\.(item|detach|numpy|tolist)\(|\.data\b|\bfloat\(")
 _STEP, _LEAST = 2, 8  # the step that is looked at, and how many it takes to say that nothing has moved
 
 
@@ -47,5 +49,7 @@ class Strays:
             return
         for record, kept in self._found:
             if all(bool((weight.detach() == before).all()) for weight, before in kept):
-                seen.stray = StrayFacts(name=record.facts.name, weights=len(kept), site=site(record.place))
+                made, back = site(record.place), seen.sites.get("backward")
+                number = any(_NUMBER.search(place.source) for place in (made, back) if place is not None)
+                seen.stray = StrayFacts(name=record.facts.name, weights=len(kept), number=number, site=made)
                 return
