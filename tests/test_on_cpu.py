@@ -34,8 +34,12 @@ def raised(folder: Path, device: str, *, sent: str = ".to(device)", ids: int = 1
     path = folder / "train.py"
     path.write_text(SCRIPT.replace("DEVICE", device).replace("SENT", sent).replace("IDS", str(ids)).replace("WIDTH", str(width)))
     with subject.resolve(str(path), (), variant="broken", framework=None, pairs=(), device=None) as found:
-        error = _on_the_cpu(found, Options(seconds=2.0))
-    return (error["type"], error["site"]["line"]) if error is not None else None
+        seen = _on_the_cpu(found, Options(seconds=2.0))
+    if seen is None:
+        return None
+    assert seen.exception is not None
+    assert seen.exception.site is not None
+    return seen.exception.type, seen.exception.site.line
 
 
 @pytest.mark.parametrize(("device", "sent"), [
