@@ -141,6 +141,8 @@ class ExplodingGradients(Check):
             return None
         if seen.births and min(b.step for b in seen.births) == 1 and not any(b.what in {"gradient", "weight"} for b in seen.births):
             return None  # born in the first forward pass: no gradient was at work yet
+        if seen.births and seen.births[0].what == "input":
+            return None  # the data hold it already
         if not _not_learning(seen):
             return None
         own, others = reading.probe_pairs(seen)[0]
