@@ -20,7 +20,7 @@ def cosines(seen: Observation) -> Finding | None:
     given = calls[-1].inputs
     classes = given.shape[-1] if given is not None else 0
     least, guess = math.log1p((classes - 1) * math.exp(-2)), math.log(max(classes, 2))
-    if given is None or least < _BOUND * guess:
+    if given is None or given.minimum is None or given.maximum is None or least < _BOUND * guess:
         return None
     return Finding(
         message=f"The loss takes cosines for logits. They stay within -1 and 1, so that among {classes} the cross entropy cannot fall "

@@ -72,7 +72,8 @@ class Models:
 
     def fresh(self) -> list[Any]:
         """The models that are there now, but those that were loaded, or are older than what was watched."""
-        alive = [found for found in gc.get_objects() if isinstance(found, self._keras.Model)]
+        # A proxy's class may be asked for only by `type`: `isinstance` would run code of its own.
+        alive = [found for found in gc.get_objects() if issubclass(type(found), self._keras.Model)]
         old = [model for model in alive if id(model) in self._loaded or model in self._seasoned]
         return [model for model in alive if not any(model is part for whole in old for part in (whole, *_inner(whole)))]
 
