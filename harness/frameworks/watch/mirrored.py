@@ -7,6 +7,7 @@ does not fit it, and fits once the picture is moved back, the row was moved with
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -149,19 +150,20 @@ def _outside(judge: _Judge, moving: Array, target: Array, name: str) -> MirrorFa
                        usual=usual)
 
 
-class _Judge:
+class _Judge(ABC):
     """A ridge regression on rows of the evaluation. `own`: errors there, each of rows that it was not fitted on."""
 
     own: Array
     beyond: float
 
     @property
+    @abstractmethod
     def tells(self) -> bool:
-        raise NotImplementedError
+        """Whether it explains enough of the rows that it was not fitted on."""
 
+    @abstractmethod
     def errors(self, pictures: Array, target: Array) -> Array:
         """Of each row."""
-        raise NotImplementedError
 
 
 class _Ridge:
