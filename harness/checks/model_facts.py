@@ -61,6 +61,21 @@ class UnmaskedFacts(Facts):
     site: Site | None = None
 
 
+class CarriedFacts(Facts):
+    """A recurrent layer of class `kind` that begins from what it left in the step before: in `carried` of `steps` steps; `drawn`: of these,
+    from one batch to another of a loader that shuffles, or (`stateful`) of a `fit` that does. Rows that came `again`, and how many of them
+    were followed by the `same` row as before. `site`: where the state is handed over, or where the layer is made."""
+
+    kind: str
+    steps: int = 0
+    carried: int = 0
+    drawn: int = 0
+    again: int = 0
+    same: int = 0
+    stateful: bool = False
+    site: Site | None = None
+
+
 class BadBirth(Facts):
     """Where the first NaN or infinity came into being: finite in, not finite out."""
 

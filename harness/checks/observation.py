@@ -28,7 +28,7 @@ from harness.checks.data_facts import (
 )
 from harness.checks.evaluation_facts import EvaluationFacts
 from harness.checks.loss_facts import DivergenceFacts, LossCall, StrayFacts, TemperedFacts, UnweighedFacts, WeightFacts
-from harness.checks.model_facts import BadBirth, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
+from harness.checks.model_facts import BadBirth, CarriedFacts, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
@@ -81,6 +81,7 @@ class Observation(Facts):
     `stale`: a compiled function that goes on with the model of before. `swapped`: gradients that go to other weights than their own.
     `thawed`: a later training of the same model, of which weights can be trained since then that its step was not built for. `buffers`: in
     which a script of TensorFlow's adds up gradients.
+    `carried`: recurrent states that go on from one step to the next.
     `unweighed`: weights of rows that a step of the script's own leaves out.
     `unzeroed`: an optimizer of several whose gradients nobody zeroes.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
@@ -160,6 +161,7 @@ class Observation(Facts):
     thawed: LaterFacts | None = None
     mixed: Site | None = None
     restored: RestoreFacts | None = None
+    carried: CarriedFacts | None = None
     buffers: BufferFacts | None = None
     unzeroed: UnzeroedFacts | None = None
     seconds: float = 0.0

@@ -126,6 +126,7 @@ class Loop:
 
                 if not self._watch.leads_on and self._graphs.rests(function):
                     self._may_end()
+                    self._watch.states.carried.stepped()
                     return original(function, *args, **kwargs)
                 with self._graphs.called(function, code, args, kwargs), self._watch.draws.traced([python], "drawn_in_step", trains=False):
                     return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
@@ -355,6 +356,7 @@ class Loop:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
         watch.fruitless.stepped()
         watch.open_tapes.stepped()
+        watch.states.carried.stepped()
         self._bare.optimized = True
         self._graphs.stepped()
         watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, self._sources)

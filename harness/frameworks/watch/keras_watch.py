@@ -12,6 +12,7 @@ from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritt
 from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
+from harness.frameworks.watch.keras_carried import CarriedStates
 from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_draws import Draws
@@ -72,7 +73,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
-        self.mirrored, self.left_out = Mirrored(), LeftOut(self)
+        self.mirrored, self.left_out, self.states = Mirrored(), LeftOut(self), CarriedStates(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.read_out, self.memory = ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
@@ -100,6 +101,7 @@ class KerasWatcher:
             part.attach()
         Loop(self, keras).attach()
         self.buffers.hook(keras)
+        self.states.attach(keras)
         self.fruitless.hook(keras)
         self.asked.attach(keras)
         Origins(self.session).attach(keras)
@@ -328,7 +330,7 @@ class KerasWatcher:
                            ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
                            ("weights that are left out", self.left_out.finish), ("memory", self.memory.finish),
-                           ("a batching", lambda: self.data.batched(error)),
+                           ("recurrent states", self.states.finish), ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),

@@ -29,6 +29,7 @@ from harness.frameworks.watch.splits import Splits
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_cached import Cached
 from harness.frameworks.watch.torch_calls import Calls, RootCall
+from harness.frameworks.watch.torch_carried import CarriedStates
 from harness.frameworks.watch.torch_checkpointing import Checkpointing
 from harness.frameworks.watch.torch_collation import Collation
 from harness.frameworks.watch.torch_data import Data
@@ -94,11 +95,12 @@ class TorchWatcher:
         self.mirrored = Mirrored()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays = KeyMasks(self), Tempered(self), Strays(self)
-        self.schedules, self.origins = Schedules(self), Origins(self)
+        self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Functional(self), Collation(self), Checkpointing(self),
                      self.files, self.pairs, self.masks, self.origins, self.vocabularies,
-                     self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape):
+                     self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
+                     self.states):
             part.attach()
 
     # What happens in a script, in the order in which it does
@@ -124,6 +126,7 @@ class TorchWatcher:
             self._remember("forward", site(call.place))
         self.seen.framework = "torch" if self.seen.framework == "none" else self.seen.framework
         self.key_masks.begins(call)
+        self.states.ran(call)
         # An input that broke the model is wanted most, so the batch is described before it is used.
         self.data.given_to_model(call)
         self.models.about_to_run(call)
@@ -230,6 +233,7 @@ class TorchWatcher:
         """An optimizer step is over. May raise `Enough`."""
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
+        self.states.carried.stepped()
         self.session.safely("a probe", self.probes.stepped)
         if self.seen.probes.evaluation_error is not None and not self._tried:
             self._tried = True
@@ -276,7 +280,7 @@ class TorchWatcher:
             self.session.noted("moved", written.moved(self.session.script))
 
     def _relate(self) -> None:
-        self.seen.evaluation.relation = self.relations.facts()
+        self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()

@@ -1,0 +1,68 @@
+"""States of Keras' recurrent layers, from one step to the next: handed over by a script's own loop, or kept by a stateful layer in `fit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.model_facts import CarriedFacts
+from harness.frameworks.watch.carried import Carried
+from harness.frameworks.watch.keras_tape import recorded
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+
+class CarriedStates:
+    """Wraps the calls of recurrent layers; told of steps, and of what `fit` is about to train."""
+
+    def __init__(self, watch: KerasWatcher) -> None:
+        self._watch = watch
+        self.carried = Carried(watch.session.sites)
+        self._resets = 0
+
+    def attach(self, keras: Any) -> None:
+        replace = self._watch.session.patches.replace
+        replace(keras.layers.RNN, "__call__", self._wrap)
+        for name in ("reset_state", "reset_states"):
+            if hasattr(keras.layers.RNN, name):
+                replace(keras.layers.RNN, name, self._wrap_reset)
+
+    def _wrap(self, original: Any) -> Any:
+        import tensorflow as tf
+
+        watch = self._watch
+
+        def __call__(layer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            looks = (watch.session.active and self.carried.looks and tf.executing_eagerly() and not watch.fitting
+                     and bool(getattr(layer, "return_state", False)) and recorded())
+            if looks:
+                state = kwargs.get("initial_state", args[1] if len(args) > 1 else None)
+                watch.session.safely("a recurrent state", self.carried.begins, layer, state, lambda: args[:1])
+            made = original(layer, *args, **kwargs)
+            if looks and isinstance(made, list | tuple):
+                watch.session.safely("a recurrent state", self.carried.ended, layer, list(made[1:]))
+            return made
+
+        return __call__
+
+    def _wrap_reset(self, original: Any) -> Any:
+        def reset(layer: Any, *args: Any, **kwargs: Any) -> Any:
+            self._resets += 1
+            return original(layer, *args, **kwargs)
+
+        return reset
+
+    def finish(self) -> None:
+        """What was seen, as facts. A stateful layer carries over every step of `fit` that nobody resets it before."""
+        watch = self._watch
+        watch.seen.carried = self.carried.facts
+        loader, model = watch.data.current, watch.steps.model
+        if watch.seen.carried is not None or watch.seen.model is None or not watch.seen.model.carries or loader is None or model is None:
+            return
+        layer = next((layer for layer in model._flatten_layers() if hasattr(layer, "cell") and getattr(layer, "stateful", False) is True), None)
+        steps = len(watch.seen.steps)
+        if layer is not None and loader.facts.shuffled:
+            carried = max(0, steps - self._resets)
+            watch.seen.carried = CarriedFacts(kind=type(layer).__name__, stateful=True, steps=steps, carried=carried, drawn=carried,
+                                              site=site(watch.compiles.place_of(layer)))

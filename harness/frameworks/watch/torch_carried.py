@@ -1,0 +1,49 @@
+"""States of PyTorch's recurrent layers, from one optimizer step to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.frameworks.watch.carried import Carried
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_calls import RootCall
+    from harness.frameworks.watch.torch_watch import TorchWatcher
+
+
+class CarriedStates:
+    """Wraps the calls of `nn.LSTM`, `nn.GRU` and `nn.RNN`; is told of the models that they are part of."""
+
+    def __init__(self, watch: TorchWatcher) -> None:
+        self._watch = watch
+        self._root: RootCall | None = None
+        self.carried = Carried(watch.session.sites)
+
+    def attach(self) -> None:
+        """After the calls of all modules are wrapped."""
+        self._watch.session.patches.replace(self._watch.torch.nn.RNNBase, "__call__", self._wrap)
+
+    def ran(self, call: RootCall) -> None:
+        """A model is about to run."""
+        self._root = call
+
+    def _wrap(self, original: Any) -> Any:
+        watch = self._watch
+
+        def __call__(layer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            looks = watch.session.active and self.carried.looks and watch.torch.is_grad_enabled() and not watch.evaluating
+            if looks:
+                watch.session.safely("a recurrent state", self._begins, layer, args, kwargs)
+            made = original(layer, *args, **kwargs)
+            if looks:
+                watch.session.safely("a recurrent state", self.carried.ended, layer, made[1])
+            return made
+
+        return __call__
+
+    def _begins(self, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        root = self._root if self._watch.calls.inside else None
+        given = args[:1] if root is None else [root.args, root.kwargs]
+        drawn = root is not None and root.loader is not None and root.loader.facts.shuffled
+        self.carried.begins(layer, args[1] if len(args) > 1 else kwargs.get("hx"), lambda: given,
+                            root.batch if drawn and root is not None else None)
