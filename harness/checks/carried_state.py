@@ -38,12 +38,12 @@ class CarriedState(Check):
             return None
         keras = seen.framework in reading.KERAS
         if facts.stateful:
-            remedy = ("Leave `stateful=True` out: each sequence begins with zeros then. Where it is meant, `fit(..., shuffle=False)` with rows "
-                      "that go on from batch to batch, and `reset_states()` after each epoch.")
+            remedy = ("Leave `stateful=True` out: each sequence begins with zeros then. Where it is meant, `fit(..., shuffle=False)` with "
+                      "rows that go on from batch to batch, and `reset_states()` after each epoch.")
         elif keras:
             remedy = "Begin each batch with zeros: leave `initial_state` out, or make it anew for every batch."
         else:
-            remedy = "Begin each batch with zeros: leave the state out of the call, `out, state = rnn(x)`, or set it to `None` before each batch."
+            remedy = "Begin each batch with zeros: leave the state out of the call, `out, state = rnn(x)`, or set it to `None` first."
         evidence = [f"steps that began with the state of the one before: {facts.carried} of {facts.steps}"]
         evidence += [f"rows that came again: {facts.again}; followed by the same row as before: {facts.same}"] if facts.again else []
         evidence += ["batches: drawn at random"] if facts.drawn else []

@@ -34,6 +34,7 @@ from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
     BakedFacts,
     BufferFacts,
+    CopyFacts,
     CountedFacts,
     EndFacts,
     ExceptionFacts,
@@ -82,6 +83,7 @@ class Observation(Facts):
     `thawed`: a later training of the same model, of which weights can be trained since then that its step was not built for. `buffers`: in
     which a script of TensorFlow's adds up gradients.
     `carried`: recurrent states that go on from one step to the next.
+    `behind`: a copy of the model that is never brought up to it.
     `unweighed`: weights of rows that a step of the script's own leaves out.
     `unzeroed`: an optimizer of several whose gradients nobody zeroes.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
@@ -162,6 +164,7 @@ class Observation(Facts):
     mixed: Site | None = None
     restored: RestoreFacts | None = None
     carried: CarriedFacts | None = None
+    behind: CopyFacts | None = None
     buffers: BufferFacts | None = None
     unzeroed: UnzeroedFacts | None = None
     seconds: float = 0.0

@@ -77,6 +77,18 @@ class RestedFacts(Facts):
     built: Site | None = None
 
 
+class CopyFacts(Facts):
+    """A model of class `kind` that was equal to the one that learns before the first of `steps` steps, and is what it was then after the
+    last, although it answered in every step. `due`: lines that write weights into a model in the training, or the conditions that these are
+    under; `every`: after how many steps that is, if all are counted; `site`: where the copy is asked."""
+
+    kind: str
+    steps: int
+    due: list[Site] = []
+    every: int | None = None
+    site: Site | None = None
+
+
 class UnaskedFacts(Facts):
     """Variables that took part in the last of `steps` steps of a tape, were made after all `asked` ones that it was asked about, and were
     never asked about themselves (`left`). `site`: where the list of those was made."""

@@ -56,7 +56,7 @@ class Carried:
     def begins(self, layer: Any, state: Any, given: Callable[[], Any], batch: Any = None) -> None:
         """A layer is about to run from a state, float[..., rows, units] or several, in training.
 
-        `given()`: what holds tensors, rows first, of which one tells the rows apart; `batch`: the one that they are, of a loader that shuffles.
+        `given()`: what holds tensors, rows first, of which one tells the rows apart; `batch`: the one of a loader that shuffles.
         """
         known = self._layers.setdefault(id(layer), _Layer(self._step))
         if known.step == self._step and (known.left or known.rows):

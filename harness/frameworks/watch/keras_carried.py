@@ -1,4 +1,4 @@
-"""States of Keras' recurrent layers, from one step to the next: handed over by a script's own loop, or kept by a stateful layer in `fit`."""
+"""States of Keras' recurrent layers, from one step to the next: handed over by a loop, or kept by a stateful layer in `fit`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ class CarriedStates:
         loader, model = watch.data.current, watch.steps.model
         if watch.seen.carried is not None or watch.seen.model is None or not watch.seen.model.carries or loader is None or model is None:
             return
-        layer = next((layer for layer in model._flatten_layers() if hasattr(layer, "cell") and getattr(layer, "stateful", False) is True), None)
+        recurrent = (layer for layer in model._flatten_layers() if hasattr(layer, "cell"))
+        layer = next((layer for layer in recurrent if getattr(layer, "stateful", False) is True), None)
         steps = len(watch.seen.steps)
         if layer is not None and loader.facts.shuffled:
             carried = max(0, steps - self._resets)

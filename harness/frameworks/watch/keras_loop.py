@@ -171,6 +171,7 @@ class Loop:
         self._watch.modelled = True
         self._graphs.ran(model)
         self._idle.ran(model, recorded=recorded())
+        self._watch.copies.ran(model, lambda: model.weights, [args, kwargs], recorded=recorded())
         if recorded():
             self._evaluations.trains()
             if model is self._trained:
@@ -354,9 +355,7 @@ class Loop:
 
     def _stepped(self, optimizer: Any, applied: list[Any]) -> None:
         watch, seen, taken = self._watch, self._watch.seen, self._taken
-        watch.fruitless.stepped()
-        watch.open_tapes.stepped()
-        watch.states.carried.stepped()
+        watch.loop_stepped(taken.sources)
         self._bare.optimized = True
         self._graphs.stepped()
         watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, self._sources)

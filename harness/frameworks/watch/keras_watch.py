@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritten, keras_straight, monitors, parsed, written
+from harness.frameworks.watch.copies import Copies
 from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
@@ -74,6 +75,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.mirrored, self.left_out, self.states = Mirrored(), LeftOut(self), CarriedStates(self)
+        self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.read_out, self.memory = ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
@@ -321,6 +323,15 @@ class KerasWatcher:
         if place is not None:
             self.seen.sites["embedding"] = place
 
+    def loop_stepped(self, sources: list[Any]) -> None:
+        """A loop of the script's own has taken a step. `sources`: the weights that its tape was asked about last."""
+        self.held |= set(map(id, sources))
+        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies):
+            part.stepped()
+
+    def _behind(self) -> None:
+        self.seen.behind = self.copies.facts(self.held)
+
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
         if self.keras is None or self.seen.framework == "torch":
@@ -330,7 +341,8 @@ class KerasWatcher:
                            ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
                            ("weights that are left out", self.left_out.finish), ("memory", self.memory.finish),
-                           ("recurrent states", self.states.finish), ("a batching", lambda: self.data.batched(error)),
+                           ("recurrent states", self.states.finish), ("copies", self._behind),
+                           ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),

@@ -85,16 +85,16 @@ def _size(loop: Loop, names: Names) -> int | None:
 def _length(given: ast.expr, names: Names) -> int | None:
     """How many items an expression gives; nothing is called for that which the script could notice."""
     if not isinstance(given, ast.Call):
-        return len(_value(given, names))
+        return len(value(given, names))
     name = name_of(given.func)
     if name in ("range", "trange"):
-        return len(range(*(int(_value(arg, names)) for arg in given.args)))
+        return len(range(*(int(value(arg, names)) for arg in given.args)))
     if name == "zip":
         return min(length for arg in given.args if (length := _length(arg, names)) is not None)
     return _length(given.args[0], names) if name in _AROUND and given.args else None
 
 
-def _value(node: ast.expr, names: Names) -> Any:
+def value(node: ast.expr, names: Names) -> Any:
     """What an expression of names, numbers, attributes and arithmetic is. Raises `LookupError` for everything else."""
     match node:
         case ast.Constant():
@@ -104,15 +104,15 @@ def _value(node: ast.expr, names: Names) -> Any:
         case ast.Name():
             return names[node.id]
         case ast.Attribute():
-            held = _value(node.value, names)
+            held = value(node.value, names)
             found = vars(held)[node.attr] if node.attr in getattr(held, "__dict__", {}) else inspect.getattr_static(held, node.attr)
             if isinstance(found, property):
                 raise LookupError(node.attr)
             return found
         case ast.Subscript(slice=ast.Constant() as key):
-            return _value(node.value, names)[key.value]
+            return value(node.value, names)[key.value]
         case ast.BinOp() if type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
+            return _OPERATORS[type(node.op)](value(node.left, names), value(node.right, names))
         case ast.Call() if name_of(node.func) in _FUNCTIONS and not node.keywords:
-            return _FUNCTIONS[name_of(node.func)](*(_value(arg, names) for arg in node.args))
+            return _FUNCTIONS[name_of(node.func)](*(value(arg, names) for arg in node.args))
     raise LookupError(ast.dump(node))

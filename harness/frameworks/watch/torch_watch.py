@@ -18,6 +18,7 @@ from harness.frameworks.watch import (
     written,
 )
 from harness.frameworks.watch.alignment import Alignment
+from harness.frameworks.watch.copies import Copies
 from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
@@ -92,7 +93,7 @@ class TorchWatcher:
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
-        self.mirrored = Mirrored()
+        self.mirrored, self.copies = Mirrored(), Copies(self.session.sites)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays = KeyMasks(self), Tempered(self), Strays(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
@@ -141,6 +142,7 @@ class TorchWatcher:
         self.session.safely("an answer", self.passes.answered, call)
         self.session.safely("an answer", self.cached.answered, call)
         self.session.safely("an answer", self.tempered.answered, call)
+        self.session.safely("a copy", self._copied, call)
         if not call.grad or self.evaluating:
             self.session.safely("a mask", self.masks.asked, call)
             self.session.safely("an answer", self.rested.answered, call)
@@ -197,6 +199,13 @@ class TorchWatcher:
             self._remember("cut", site(cut))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
 
+    def _copied(self, call: RootCall) -> None:
+        self.copies.ran(call.module, lambda: list(call.module.parameters()), [call.args, call.kwargs], recorded=call.grad)
+
+    def _behind(self) -> None:
+        held = {id(weight) for known in self.steps.stepping for weight in known.weights()}
+        self.seen.behind = self.copies.facts(held)
+
     def _folded(self, module: Any) -> None:
         self.session.folds.trains(module, lambda: [weight.detach().float().cpu().numpy() for weight in module.parameters()],
                                   lambda: self.calls.stack_of(module))
@@ -234,6 +243,7 @@ class TorchWatcher:
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
         self.states.carried.stepped()
+        self.copies.stepped()
         self.session.safely("a probe", self.probes.stepped)
         if self.seen.probes.evaluation_error is not None and not self._tried:
             self._tried = True
@@ -308,7 +318,7 @@ class TorchWatcher:
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("rows read twice", lambda: torch_redrawn.measure(self)),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
-                           ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish),
+                           ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish), ("copies", self._behind),
                            ("passes", self.passes.finish), ("relations", self._relate), ("pictures", self._mirrored),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
