@@ -17,6 +17,16 @@ class StrayFacts(Facts):
     site: Site | None = None
 
 
+class NegatedFacts(Facts):
+    """A loss function whose value enters what is differentiated with a minus: by which `factors` (of the mean over rows), step by step.
+    `by_hand`: it is written out, and known by its value."""
+
+    name: str
+    factors: list[float] = []
+    by_hand: bool = False
+    site: Site | None = None
+
+
 class LossCall(Facts):
     """One call of a loss function during training.
 

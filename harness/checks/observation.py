@@ -27,7 +27,7 @@ from harness.checks.data_facts import (
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
-from harness.checks.loss_facts import DivergenceFacts, LossCall, StrayFacts, TemperedFacts, UnweighedFacts, WeightFacts
+from harness.checks.loss_facts import DivergenceFacts, LossCall, NegatedFacts, StrayFacts, TemperedFacts, UnweighedFacts, WeightFacts
 from harness.checks.model_facts import BadBirth, CarriedFacts, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -117,6 +117,7 @@ class Observation(Facts):
     divergence: list[DivergenceFacts] = []
     tempered: TemperedFacts | None = None
     stray: StrayFacts | None = None
+    negated: NegatedFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

@@ -16,6 +16,7 @@ OF_KERAS = {
     "binary_focal_crossentropy": "bce", "mean_squared_error": "mse", "mse": "mse", "mean_absolute_error": "l1", "mae": "l1", "huber": "l1",
     "log_cosh": "l1", "kl_divergence": "kl", "hinge": "hinge",
 }
+UNDESCRIBED = ("cosine_similarity",)
 
 # Operations through which a result is looked at.
 _THROUGH = ("Identity", "Cast", "Reshape", "Squeeze", "ExpandDims", "IdentityN", "StopGradient", "CheckNumerics")
@@ -36,9 +37,9 @@ class Function:
 
 
 @contextlib.contextmanager
-def patched_in(keras: Any, wrap: Callable[[Any, Callable[..., Any], Callable[..., tuple[Any, Any]]], Any]) -> Iterator[None]:
-    """While inside, each of them is `wrap(original, stand_in, given)`; `stand_in(kwargs, place)` makes its `Function`, `given(*args,
-    **kwargs)` are its target and the model's answer."""
+def patched_in(keras: Any, wrap: Callable[[Any, Callable[..., Any] | None, Callable[..., tuple[Any, Any]]], Any]) -> Iterator[None]:
+    """While inside, each of them is `wrap(original, stand_in, given)`; `stand_in(kwargs, place)` makes its `Function` (None where facts
+    have no name for it), `given(*args, **kwargs)` are its target and the model's answer."""
     import tensorflow as tf
 
     kept = []
@@ -49,6 +50,11 @@ def patched_in(keras: Any, wrap: Callable[[Any, Callable[..., Any], Callable[...
                 kept.append((owner, name, original))
                 made = wrap(original, functools.partial(_stand_in, original, kind, logits), given)
                 setattr(owner, name, functools.update_wrapper(made, original))
+    for name in UNDESCRIBED:
+        original = vars(keras.losses).get(name)
+        if original is not None:
+            kept.append((keras.losses, name, original))
+            setattr(keras.losses, name, functools.update_wrapper(wrap(original, None, given), original))
     try:
         yield
     finally:
@@ -73,9 +79,11 @@ def given(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return true, pred
 
 
-def of_a_library(frame: FrameType) -> bool:
-    """Whether it is the code of an installed package that runs in a frame."""
-    return "-packages/" in frame.f_code.co_filename.replace("\\", "/")
+def of_a_library(frame: FrameType | None) -> bool:
+    """Whether it is the code of an installed package that runs in a frame, or, where TensorFlow has rewritten code, that called it."""
+    while frame is not None and "/autograph/" in (name := frame.f_code.co_filename.replace("\\", "/")):
+        frame = frame.f_back
+    return frame is not None and "-packages/" in name
 
 
 def answered(tensor: Any, outputs: list[Any]) -> bool:

@@ -23,6 +23,7 @@ from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_loop_evaluations import Evaluations, Forward
+from harness.frameworks.watch.keras_signs import OfTapes
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_swapped import Swapped
 from harness.frameworks.watch.keras_tape import Taken, holds, recorded, rows_of
@@ -58,7 +59,7 @@ class Loop:
         watch.first_loop = watch.first_loop or self
         self._probes: TapeProbes | None = None
         self._due = False
-        self._graphs, self._swapped = Graphs(watch), Swapped(watch.session)
+        self._graphs, self._swapped, self._signs = Graphs(watch), Swapped(watch.session), OfTapes(watch, lambda: self._looking)
         self._ends_at: float | None = None
 
     @property
@@ -103,6 +104,7 @@ class Loop:
                 if not hasattr(owner, name):
                     continue
                 replace(owner, name, functools.partial(self._wrap_loss_function, name=known, logits=logits))
+        self._signs.attach(self._keras)  # around what is looked at here
 
     def _wrap_next(self, original: Any) -> Any:
         def __next__(iterator: Any) -> Any:  # noqa: N807
@@ -298,6 +300,7 @@ class Loop:
         self._norms += [norm for norm in each if norm >= 0]
         if keras_divergence.is_due(self._number) and watch.in_full:
             session.safely("a divergence", self._diverges, tape, target)
+            session.safely("the sign of a loss", self._signs.went_back, tape, target)
         self._sources.add(frozenset(map(id, weights)))
         if self._runs_bare:
             self._bare.asked(tape.watched_variables(), weights)

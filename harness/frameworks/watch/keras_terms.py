@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.loss_facts import LossCall
+from harness.frameworks.watch import keras_signs
 from harness.frameworks.watch.keras_trace import Stop, numpy_of, recording
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Terms:
 
     def measure(self, train_step: Any, batches: list[Any], weights: list[Any]) -> None:
         """Take the gradients of each term apart, at the first weights."""
+        self._watch.session.safely("the sign of a loss", keras_signs.measure, self._watch, train_step, batches)
         if not self._waiting or self._shares is not None:
             return
         norms: list[list[float]] = []

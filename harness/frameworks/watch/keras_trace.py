@@ -49,6 +49,15 @@ class LossSeen:
         return "dummy_loss" in (getattr(getattr(self.loss, "fn", None), "__name__", ""), type(self.loss).__name__)
 
 
+@dataclass(frozen=True)
+class Part:
+    """The value of a loss function or object that calls no other: float[] or one a row. `place`: where the script calls it."""
+
+    name: str
+    value: Any
+    place: Any
+
+
 @dataclass
 class Recording:
     """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call.
@@ -64,6 +73,7 @@ class Recording:
     sources: list[list[Any]] = field(default_factory=list)
     gradients: list[list[Any]] = field(default_factory=list)
     losses: list[LossSeen] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
     differences: list[tuple[Any, Any, Any]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)
@@ -167,12 +177,15 @@ class _Patches:
             seen = LossSeen(loss, true, pred, inside=self._record.depth > 0, weighted=sample_weight is not None, swapped=swapped,
                             activation=keras_functions.activation_of(pred), place=self._place())
             self._record.losses.append(seen)
+            before = len(self._record.parts)
             self._stack.append(seen)
             try:
                 with self._told("loss"):
                     seen.value = original(loss, y_true, y_pred, sample_weight)
             finally:
                 self._stack.pop()
+            if len(self._record.parts) == before and not seen.dummy:
+                self._record.parts.append(Part(type(loss).__name__, seen.value, seen.place))
             return seen.value
 
         return wrapped
@@ -182,7 +195,10 @@ class _Patches:
         calls."""
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             found = original(*args, **kwargs)
-            if not self._stack and not keras_functions.of_a_library(sys._getframe(1)):
+            if keras_functions.of_a_library(sys._getframe(1)):
+                return found
+            self._record.parts.append(Part(original.__name__, found, self._place()))
+            if not self._stack and stand_in is not None:
                 true, pred = given(*args, **kwargs)
                 if not keras_functions.answered(pred, self._record.outputs):
                     return found  # rows against each other, say: no answer beside what is wanted

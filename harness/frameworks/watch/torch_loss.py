@@ -178,6 +178,7 @@ class Losses:
         if len(used) > 1 and len(watch.seen.loss_terms) < 240:
             watch.session.safely("loss terms", self._terms, plain, used)
         watch.session.safely("losses that stay behind", watch.strays.committed, plain, used)
+        watch.session.safely("the sign of a loss", watch.signs.committed, plain, used, calls)
         return used
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:

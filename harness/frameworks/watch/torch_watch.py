@@ -52,6 +52,7 @@ from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_rested import Rested
 from harness.frameworks.watch.torch_restores import Restores
 from harness.frameworks.watch.torch_schedules import Schedules
+from harness.frameworks.watch.torch_signs import Signs
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_stray import Strays
 from harness.frameworks.watch.torch_tape import Tape
@@ -95,7 +96,7 @@ class TorchWatcher:
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.mirrored, self.copies = Mirrored(), Copies(self.session.sites)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
-        self.key_masks, self.tempered, self.strays = KeyMasks(self), Tempered(self), Strays(self)
+        self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, Restores(self), Functional(self), Collation(self), Checkpointing(self),

@@ -1,0 +1,52 @@
+"""Losses that are made larger."""
+
+from __future__ import annotations
+
+import statistics
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.loss_facts import NegatedFacts
+from harness.checks.observation import Observation
+
+
+class Negated(Check):
+    """The sign of the loss is wrong: what should become small becomes large.
+
+    A loss function gives a number that is small where the model is right. Where it goes backward with a minus, every step makes the model
+    more wrong. `CosineSimilarity` of Keras is -1 where both are alike, so that `1 - loss` is largest there.
+    Sources: Keras docs, `keras.losses.CosineSimilarity` ("a number between -1 and 1 [...] closer to -1 indicate greater similarity");
+    PyTorch docs, `nn.NLLLoss` (which has its minus already).
+    """
+
+    code: ClassVar[str] = "L216"
+    stage: ClassVar[Stage] = "loss"
+    requires: ClassVar[tuple[str, ...]] = ("L202", "L203", "L213")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from the derivative of what goes backward by the values of loss functions; a loss that is written out by hand is known by
+        its value, step by step."""
+        if seen.negated is not None:
+            if reading.several_models(seen):
+                raise NotJudged("several models are trained against each other, and one may want what the other does not")
+            return self._turned(seen, seen.negated)
+        raise NotJudged("no loss that is known was seen with a minus before it")
+
+    @staticmethod
+    def _turned(seen: Observation, facts: NegatedFacts) -> Finding:
+        factor = statistics.median(facts.factors)
+        name = facts.name
+        cosine = "osine" in name
+        return Finding(
+            message=f"`{name}` goes backward with a minus ({factor:.3g} times its value): every step makes it larger, and the model more "
+                    "wrong.",
+            remedy="It is -1 where both sides are alike, and so to be made small as it is: `loss = cosine(y_true, y_pred)`, or `1 + ...` "
+                   "to have it begin at 0." if cosine else _REMEDY,
+            site=facts.site or reading.place(seen, "loss", "backward"), evidence=reading.own_losses(seen))
+
+
+_REMEDY = ("Take the minus away. Loss functions are small where the model is right; a minus belongs before what is to become large, as a "
+           "likelihood or a reward.")
+
