@@ -155,6 +155,7 @@ class MirrorFacts(Facts):
     """Of so many training `rows`, those that do not fit what a baseline has learnt from the evaluation's (`astray`; there it is a share of
     `usual`), and of these the ones that do once the picture is "mirrored", say (`how`, `healed`). `name`: the column that is wanted.
 
+    `crossed`: two numbers of a box, the first of which is the smaller one in every row of the evaluation, and the larger one in those.
     `layer`: the model's own layers move pictures so, and of the rows of the first of two `classes`, moved, so many are taken for the other.
     """
 
@@ -166,6 +167,7 @@ class MirrorFacts(Facts):
     usual: float = 0.0
     layer: bool = False
     classes: list[int] = []
+    crossed: list[int] = []
 
 
 class OneHotFacts(Facts):

@@ -117,6 +117,14 @@ def _mirrored(seen: Observation, found: MirrorFacts) -> Finding:
             remedy="Leave out what changes the class of a picture (`RandomFlip` for digits, letters, arrows, left and right), or change "
                    "the label with it.",
             site=site, evidence=[told])
+    if found.crossed:
+        one, other = found.crossed
+        return Finding(
+            message=f"{100 * found.astray / found.rows:.0f} % of the training boxes have their corners the wrong way round: number "
+                    f"{one + 1} is larger than number {other + 1}, which it never is in the evaluation. Each corner was {found.how} for "
+                    "itself, so that the left one is the right one now.",
+            remedy="Exchange them as well: `x0, x1 = width - x1, width - x0`; upside down, `y0, y1 = height - y1, height - y0`.",
+            site=site, evidence=[f"`{found.name}`: {found.astray} of {found.rows} rows"])
     fits = (f"A baseline that has learnt from the evaluation's rows does not fit {found.astray} of {found.rows} training rows (there "
             f"{100 * found.usual:.0f} % of those that it was not fitted on): {found.healed} of these fit once the picture is {found.how}")
     return Finding(

@@ -19,6 +19,7 @@ _FOLLOWED = 2000  # steps of a schedule that are looked at in advance
 _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has used up is kept
 _FAR = 0.1  # of the targets' variance, from which on there is much to learn still
 _LEFT = 3.0  # times the least change that counts, under which a loss has little left to lose
+_WORTH, _LONG, _SMALL = 0.05, 400, 0.1  # of a training's steps, those it has, and of the first rate, when nothing was learnt
 _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
 _FEWEST = 40  # steps by which the rest of a training is judged
 _OUTPACED = 0.3  # of what the other rate gains
@@ -32,7 +33,7 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    looks = (_compounded, _never_better, _short_of_batches, _still_warming, _held_down, _nothing, _used_up, _starved, _cut_short)
+    looks = (_compounded, _never_better, _short_of_batches, _still_warming, _held_down, _nothing, _used_up, _starved, _spent, _cut_short)
     return next((found for look in looks if (found := look(seen)) is not None), None)
 
 
@@ -182,6 +183,24 @@ def _starved(seen: Observation) -> Finding | None:
     return Finding(
         message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "
                 "has learnt anything.",
+        remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
+        site=_made_for_steps(seen) or reading.place(seen, "schedule", "optimizer", "step"),
+        evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
+                  f"One batch at the rate it began with, {reading.describe(kept)}", *reading.own_losses(seen)])
+
+
+def _spent(seen: Observation) -> Finding | None:
+    """A schedule that is stepped with every batch, and leaves all the training no more than some steps at the rate that was asked for."""
+    optimizer, kept = seen.optimizer, seen.probes.overfit
+    rates = reading.finite(step.learning_rate for step in seen.steps)
+    if optimizer is None or optimizer.worth is None or not optimizer.training_steps or kept is None or not reading.learned(kept):
+        return None
+    few = optimizer.worth < _WORTH * optimizer.training_steps and optimizer.training_steps >= _LONG and rates[-1] < _SMALL * max(rates)
+    if not few or reading.script_learns(seen):
+        return None
+    return Finding(
+        message=f"A schedule takes the learning rate from {max(rates):g} to {rates[-1]:.1g} within {len(rates)} steps, and goes on: all "
+                f"{optimizer.training_steps} steps together are worth no more than {optimizer.worth:.0f} at the first rate.",
         remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
         site=_made_for_steps(seen) or reading.place(seen, "schedule", "optimizer", "step"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",

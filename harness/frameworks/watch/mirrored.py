@@ -96,6 +96,9 @@ class Mirrored:
         if held.count < _LEAST or trained.count < _LEAST or trained.pictures[0].shape[1:] != held.pictures[0].shape[1:]:
             return None
         fixed, moving = (np.concatenate(part.pictures)[:_KEPT] for part in (held, trained))
+        crossed = next((facts for name in held.beside if (facts := _crossed(held.whole(name), trained.whole(name), name))), None)
+        if crossed is not None:
+            return crossed
         middle, spread = fixed.mean(), fixed.std() + 1e-6
         fixed, moving = (fixed - middle) / spread, (moving - middle) / spread
         filters = _filters(fixed)
@@ -148,6 +151,20 @@ def _outside(judge: _Judge, moving: Array, target: Array, name: str) -> MirrorFa
         return None
     return MirrorFacts(how=best, name=name, rows=len(moving), astray=int(astray.sum()), healed=round(heals[best] * int(astray.sum())),
                        usual=usual)
+
+
+def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFacts | None:
+    """Boxes whose corners have changed sides: everywhere in the evaluation the first is left of the second, and above it."""
+    if wanted is None or target is None or wanted.shape[1:] != (4,) or target.shape[1:] != (4,):
+        return None
+    if not all((wanted[:, first] < wanted[:, first + 2]).all() for first in (0, 1)):
+        return None
+    astray = [int((target[:, first] > target[:, first + 2]).sum()) for first in (0, 1)]
+    if max(astray) < max(_FEW, _ASTRAY * len(target)):
+        return None
+    first = int(np.argmax(astray))
+    return MirrorFacts(how="upside down" if first else "mirrored", name=name, rows=len(target), astray=astray[first], healed=0,
+                       crossed=[first, first + 2])
 
 
 class _Judge(ABC):

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import RestoreFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import references, tensors
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class Restores:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._taken: dict[int, Place | None] = {}
+        self._while_training: dict[Place, Any] = {}
         self._inside = False
 
     def attach(self) -> None:
@@ -30,7 +31,9 @@ class Restores:
         @functools.wraps(original)
         def state_dict(module: Any, *args: Any, **kwargs: Any) -> Any:
             if self._watch.session.active and not self._inside and not args and not kwargs:  # not of a part, for the whole
-                self._taken[id(module)] = self._watch.session.sites.place()
+                place = self._taken[id(module)] = self._watch.session.sites.place()
+                if place is not None and self._watch.steps.steps:
+                    self._while_training[place] = module
             return original(module, *args, **kwargs)
 
         return state_dict
@@ -50,6 +53,14 @@ class Restores:
             return loaded
 
         return load_state_dict
+
+    def finish(self) -> None:
+        """A script that was not watched until it puts back what it keeps: its text says what that is."""
+        watch = self._watch
+        lines = references.kept(watch.session.script) if watch.seen.restored is None and self._while_training else []
+        place = next((place for place in self._while_training if place[0] == str(watch.session.script) and place[1] in lines), None)
+        if place is not None:
+            watch.seen.restored = RestoreFacts(how="itself", weights=len(self._own(self._while_training[place])), site=site(place))
 
     def _own(self, module: Any) -> dict[str, Any]:
         self._inside = True

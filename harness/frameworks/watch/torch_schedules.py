@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import CycleFacts
@@ -99,12 +101,24 @@ class Schedules:
         if schedule is None or facts is None or main is None or not rates or schedule.optimizer is not main.optimizer:
             return
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
+        self._watch.session.safely("what a schedule leaves", self._left, schedule, asked, [rate for rate in rates if rate is not None])
         if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
             # Later on, steps may be taken that are not watched.
             facts.taken, facts.schedule_steps = (self._first, 1) if self._stepped else (self._watch.steps.steps, 0)
             facts.asked_rate = asked
             facts.climb, facts.climb_peak = _climb(self._watch.torch, schedule, 0.5 * asked)
             self._watch.session.safely("a schedule's shape", self._shaped, schedule)
+
+    def _left(self, schedule: Any, asked: float, rates: list[float]) -> None:
+        """What all planned steps are worth together at the rates that a schedule, stepped with each of them, gives."""
+        facts, taken = self._watch.seen.optimizer, self._watch.steps.steps
+        if facts is None or not asked or not facts.training_steps or self._stepped < _PER_STEP * (taken - self._first):
+            return
+        left = max(0, min(facts.training_steps - taken, _FOLLOWED))
+        # Steps that were taken at full speed had no rate lower than the one of now.
+        now = float(schedule.optimizer.param_groups[0]["lr"])
+        between = (taken - len(rates)) * (rates[-1] if rates else now)
+        facts.worth = (sum(rates) + between + sum(itertools.islice(_rates(self._watch.torch, schedule), left))) / asked
 
     def _whole_batches(self, schedule: Any) -> None:
         """A cycle that refuses to go on after its last step, counted in whole batches where a shorter one ends each epoch."""
@@ -141,14 +155,20 @@ class Schedules:
 def _climb(torch: Any, schedule: Any, rate: float) -> tuple[int, float]:
     """After how many further steps a schedule first gives a rate, and its highest until then: followed on a copy, whose optimizer holds
     nothing."""
+    peak = 0.0
+    for number, given in enumerate(itertools.islice(_rates(torch, schedule), _FOLLOWED)):
+        peak = max(peak, given)
+        if peak >= rate:
+            return number, peak
+    return _FOLLOWED, peak
+
+
+def _rates(torch: Any, schedule: Any) -> Iterator[float]:
+    """The rates that a schedule goes on to give, step by step, without an end."""
     held = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     held.param_groups = [{**group, "params": []} for group in schedule.optimizer.param_groups]
-    with warnings.catch_warnings(action="ignore"):
-        followed = copy.deepcopy(schedule, {id(schedule.optimizer): held})
-        peak = 0.0
-        for number in range(_FOLLOWED):
-            peak = max(peak, float(held.param_groups[0]["lr"]))
-            if peak >= rate:
-                return number, peak
+    followed = copy.deepcopy(schedule, {id(schedule.optimizer): held})
+    while True:
+        yield float(held.param_groups[0]["lr"])
+        with warnings.catch_warnings(action="ignore"):
             followed.step()
-    return _FOLLOWED, peak

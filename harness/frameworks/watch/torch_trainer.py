@@ -10,7 +10,7 @@ import numpy as np
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import monitors, torch_datasets, written
+from harness.frameworks.watch import asked_names, monitors, torch_datasets, written
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_batches import IGNORED
 from harness.frameworks.watch.torch_evaluation import numbers
@@ -368,8 +368,7 @@ class Trainers:
             torch_datasets.describe_hf(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
         code = getattr(type(trainer.model).forward, "__code__", None)
-        if code is not None and code.co_flags & inspect.CO_VARKEYWORDS:
-            facts.missed = [name for name in facts.dropped_columns if name in code.co_consts]
+        facts.missed = asked_names.of(trainer.model, facts.dropped_columns)
         collator = trainer.data_collator
         for function in (*(getattr(type(trainer), name) for name in _READ), collator, type(collator).__call__):
             reader = getattr(function, "__code__", None)

@@ -97,9 +97,10 @@ class TorchWatcher:
         self.mirrored, self.copies = Mirrored(), Copies(self.session.sites)
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
+        self.restores = Restores(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
-        for part in (self.passes, self.draws, self.schedules, Restores(self), Functional(self), Collation(self), Checkpointing(self),
+        for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
                      self.files, self.pairs, self.masks, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
                      self.states):
@@ -313,6 +314,7 @@ class TorchWatcher:
             kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, [*self.roots, *self.calls.all_built()], session.sites)
             self._remember("kept", site(kept))
         for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
+                           ("weights that are kept", self.restores.finish),
                            ("origins", self.origins.finish), ("losses that stay behind", self.strays.finish),
                            ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
