@@ -20,6 +20,7 @@ _LOWER = 0.7  # of the loss: so much less it is where a rate that a schedule has
 _FAR = 0.1  # of the targets' variance, from which on there is much to learn still
 _LEFT = 3.0  # times the least change that counts, under which a loss has little left to lose
 _WORTH, _LONG, _SMALL = 0.05, 400, 0.1  # of a training's steps, those it has, and of the first rate, when nothing was learnt
+_MORE, _NEXT_TO_NOTHING = 0.9, 0.02  # of the loss of the same steps, and of a training's steps
 _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
 _FEWEST = 40  # steps by which the rest of a training is judged
 _OUTPACED = 0.3  # of what the other rate gains
@@ -193,16 +194,23 @@ def _spent(seen: Observation) -> Finding | None:
     """A schedule that is stepped with every batch, and leaves all the training no more than some steps at the rate that was asked for."""
     optimizer, kept = seen.optimizer, seen.probes.overfit
     rates = reading.finite(step.learning_rate for step in seen.steps)
-    if optimizer is None or optimizer.worth is None or not optimizer.training_steps or kept is None or not reading.learned(kept):
+    planned = (optimizer.training_steps or optimizer.planned_steps or 0) if optimizer is not None else 0
+    if optimizer is None or optimizer.worth is None or planned < _LONG or kept is None or not reading.learned(kept) or not rates:
         return None
-    few = optimizer.worth < _WORTH * optimizer.training_steps and optimizer.training_steps >= _LONG and rates[-1] < _SMALL * max(rates)
-    if not few or reading.script_learns(seen):
+    if optimizer.worth >= _WORTH * planned or rates[-1] >= _SMALL * max(rates):
+        return None
+    # One that has learnt something all the same has more to learn at a rate that is kept, and no time for it.
+    own, longer = seen.probes.train, seen.probes.train_kept
+    more = own is not None and longer is not None and own.final_loss is not None and longer.final_loss is not None and (
+        len(longer.losses) >= len(own.losses) and 0 < longer.final_loss < _MORE * own.final_loss)
+    if reading.script_learns(seen) and not (more and optimizer.worth < _NEXT_TO_NOTHING * planned):
         return None
     return Finding(
         message=f"A schedule takes the learning rate from {max(rates):g} to {rates[-1]:.1g} within {len(rates)} steps, and goes on: all "
-                f"{optimizer.training_steps} steps together are worth no more than {optimizer.worth:.0f} at the first rate.",
-        remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
-        site=_made_for_steps(seen) or reading.place(seen, "schedule", "optimizer", "step"),
+                f"{planned} steps together are worth no more than {optimizer.worth:.0f} at the first rate.",
+        remedy="A schedule of Keras counts steps: `decay_steps=epochs * steps_per_epoch`." if seen.framework in reading.KERAS else
+               "Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
+        site=_made_for_steps(seen) or reading.place(seen, "schedule", "schedule_made", "optimizer", "step"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
                   f"One batch at the rate it began with, {reading.describe(kept)}", *reading.own_losses(seen)])
 

@@ -263,7 +263,7 @@ class OtherWeights(Check):
                                   "`optimizer.apply_gradients(zip(grads, net.trainable_variables))`.",
                            site=swapped.site or reading.place(seen, "step"),
                            evidence=[f"At {swapped.steps} of {swapped.of} steps.", *reading.own_losses(seen)])
-        if seen.left_out is not None and not reading.script_learns(seen):
+        if seen.left_out is not None and (seen.left_out.told or not reading.script_learns(seen)):
             return self._left_out(seen.left_out)
         error = reading.matching(seen, *_OTHER_WEIGHTS)
         if error is not None:
@@ -300,7 +300,8 @@ class OtherWeights(Check):
         """A loop with a tape that lists the weights of one model, and computes with those of another as well."""
         return Finding(
             message=f"{found.weights} trainable weights that the loss is computed with are in no list that a tape is asked about: in "
-                    f"{found.steps} steps none of them has moved, and the loss does not fall.",
+                    f"{found.steps} steps none of them has moved, "
+                    + ("although their model is called with `training=True`." if found.told else "and the loss does not fall."),
             remedy="Ask about the weights of all parts, and apply to the same list: `weights = front.trainable_variables + "
                    "head.trainable_variables`. If a part is to stay as it is drawn, say so: `front.trainable = False`.",
             site=found.site, evidence=[f"Left out: {', '.join(found.names)}"])

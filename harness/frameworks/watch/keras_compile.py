@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import linecache
 import math
 import weakref
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _OLD = ("lr", "decay")
+_FINE, _COARSER = 40, 1.15  # steps of a schedule that are looked at one by one, and how much further apart the others are each time
 _CLASSES = {
     "SparseCategoricalCrossentropy": "sparse_categorical", "CategoricalCrossentropy": "categorical", "BinaryCrossentropy": "bce",
     "BinaryFocalCrossentropy": "bce", "CategoricalFocalCrossentropy": "categorical", "MeanSquaredError": "mse", "MeanAbsoluteError": "l1",
@@ -234,6 +236,19 @@ def planned(optimizer: Any, steps: int) -> float | None:
     later = [float(schedule(int(steps * 1.5**power))) for power in range(1, 24)]
     highest = max([*within, *later])
     return max(within) / highest if math.isfinite(highest) and highest > 0 else None
+
+
+def worth(optimizer: Any, steps: int) -> float | None:
+    """What the rates of a schedule in so many steps come to together, as a number of steps at the first; None where there is none."""
+    schedule = schedule_of(optimizer)
+    first = float(schedule(0)) if schedule is not None and steps > 0 else 0.0
+    if schedule is None or not math.isfinite(first) or first <= 0:
+        return None
+    # Finely where a rate may fall at once, and more and more coarsely.
+    further = itertools.takewhile(lambda mark: mark < steps, (int(_FINE * _COARSER**power) for power in itertools.count()))
+    marks = sorted({*range(min(steps, _FINE)), *further, steps})
+    whole: float = sum((later - mark) * float(schedule(mark)) for mark, later in itertools.pairwise(marks))
+    return whole / first
 
 
 def current_rate_of(optimizer: Any) -> float | None:

@@ -28,6 +28,12 @@ class LeftOut:
         self._seen: dict[int, tuple[Any, Any]] = {}
         self._times = 0
         self._place: Place | None = None
+        self._in_training: dict[int, Any] = {}
+
+    def ran(self, model: Any, training: Any) -> None:
+        """A model was called under a tape, and told so."""
+        if training is True:
+            self._in_training[id(model)] = model
 
     def went_back(self, watched: Iterable[Any], weights: Iterable[Any]) -> None:
         """A tape has followed the variables `watched`, and was asked about `weights`."""
@@ -51,7 +57,10 @@ class LeftOut:
                  if keras_hidden.ids_of([weight]) & still]
         names = list(dict.fromkeys(names))
         if names:
-            self._watch.seen.left_out = LeftOutFacts(weights=len(names), names=names[:_NAMES], steps=self._times, site=site(self._listed()))
+            told = any(model.trainable_variables and all(keras_hidden.ids_of([weight]) & still for weight in model.trainable_variables)
+                       for model in self._in_training.values())
+            self._watch.seen.left_out = LeftOutFacts(weights=len(names), names=names[:_NAMES], steps=self._times, told=told,
+                                                     site=site(self._listed()))
 
     def _listed(self) -> Place | None:
         """Where the list that the tape is asked about is made, if it has a name; else where the tape is asked."""

@@ -173,7 +173,7 @@ class Loop:
         self._watch.modelled = True
         self._graphs.ran(model)
         self._idle.ran(model, recorded=recorded())
-        self._watch.copies.ran(model, lambda: model.weights, [args, kwargs], recorded=recorded())
+        self._watch.loop_ran(model, args, kwargs, recorded=recorded())
         if recorded():
             self._evaluations.trains()
             if model is self._trained:

@@ -211,7 +211,8 @@ class Steps:
             self._begin(model)
         if watch.seen.optimizer is None and getattr(model, "optimizer", None) is not None:
             watch.seen.optimizer = watch.compiles.optimizer(model, model.optimizer)
-            watch.seen.optimizer.planned_steps, watch.seen.optimizer.planned_peak = watch.planned or (None, None)
+            facts = watch.seen.optimizer
+            facts.planned_steps, facts.planned_peak, facts.worth = watch.planned or (None, None, None)
 
     def _stepped(self, model: Any, seen: dict[str, Any]) -> None:
         watch, traced = self._watch, self._traced["train"]

@@ -14,7 +14,7 @@ from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_carried import CarriedStates
-from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned
+from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned, worth
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_draws import Draws
 from harness.frameworks.watch.keras_evaluation import Evaluations
@@ -61,7 +61,7 @@ class KerasWatcher:
         self.weighted = False
         self.modelled = False  # a model has run outside of `fit`
         self.first_loop: Any = None
-        self.planned: tuple[int, float | None] | None = None
+        self.planned: tuple[int, float | None, float | None] | None = None
         self._scheduled: tuple[Any, float, int] | None = None
         self.terms, self._weighing = Terms(self), Weighing(session)
         self.patience, self.relations = Patience(session), Relations()
@@ -174,7 +174,8 @@ class KerasWatcher:
         rate = current_rate_of(getattr(optimizer, "inner_optimizer", optimizer)) if optimizer is not None else None
         self._scheduled = self._scheduled or (given.get("callbacks"), rate or 0.0, epochs)
         if optimizer is not None and not int(optimizer.iterations):
-            self.planned = steps, planned(getattr(optimizer, "inner_optimizer", optimizer), steps)
+            inner = getattr(optimizer, "inner_optimizer", optimizer)
+            self.planned = steps, planned(inner, steps), worth(inner, steps)
 
     def _frozen_later(self, model: Any) -> None:
         """A model that is fitted after another was watched: whether anything in it can learn needs no step to be seen."""
@@ -322,6 +323,12 @@ class KerasWatcher:
         place = site((str(self.session.script), calls[0].lineno, "<module>")) if len(calls) == 1 else None
         if place is not None:
             self.seen.sites["embedding"] = place
+
+    def loop_ran(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, recorded: bool) -> None:
+        """A loop of the script's own has called a model; `recorded`: under a tape."""
+        self.copies.ran(model, lambda: model.weights, [args, kwargs], recorded=recorded)
+        if recorded:
+            self.left_out.ran(model, kwargs.get("training"))
 
     def loop_stepped(self, sources: list[Any]) -> None:
         """A loop of the script's own has taken a step. `sources`: the weights that its tape was asked about last."""

@@ -251,8 +251,8 @@ class Text:
         """What is made of each part of something, or of the parts that an order picks: `[labels[k] for k in order]`."""
         loop, made = value.generators[0], value.elt
         own = isinstance(made, ast.Dict) or (isinstance(made, ast.Call) and name_of(made.func) in self._functions)
-        if own and path and isinstance(path[0], str):  # rows by the names of their columns
-            self._follow(made, scope, line, path, deep + 1)
+        if own and path and isinstance(path[0], str):  # rows by the names of their columns, or one of them
+            self._follow(made, scope, line, path[path[0] == "item":], deep + 1)
             return
         picked = [part for part in ast.walk(value.elt) if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name)
                   and isinstance(loop.target, ast.Name) and part.slice.id == loop.target.id]

@@ -209,7 +209,9 @@ def places(session: WatchSession, **functions: Any) -> None:
             place = code.co_filename, code.co_firstlineno, code.co_name
             session.site(name, site(place))
             kept = written.keyed("labels", session.script)  # by what a row was made of beforehand
-            session.site(f"{name}.labels", site(written.column(code, LABELS, session.sites) or kept or place))
+            labels = written.column(code, LABELS, session.sites)
+            session.site(f"{name}.labels", site(labels or kept or place))
+            session.noted(f"{name}.filler", written.filler(labels))
             session.noted(f"{name}.mask", written.column(code, ("attention_mask",), session.sites))
             session.noted(f"{name}.decoder", written.column(code, ("decoder_input_ids",), session.sites, first=True))
         elif code is not None and not hasattr(made, "__code__"):

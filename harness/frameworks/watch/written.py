@@ -13,6 +13,7 @@ from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, Sites
 
 _LIMITS = ("max_length", "maxlen", "output_sequence_length", "model_max_length")
+_GROWS = ("append", "extend")
 _SPECIAL = 2  # tokens that stand at the ends of a row beside its text
 
 
@@ -32,12 +33,44 @@ def attribute(owner: type, name: str, sites: Sites, *, computed: bool = False) -
 
 def column(code: Any, names: Iterable[str], sites: Sites, *, first: bool = False) -> Place | None:
     """The last (or `first`) line of a function of the script's own that gives a value to one of these names: a key, an argument or a
-    variable."""
+    variable. Where that is but another name, the line on which something is last written into that."""
     tree = parsed.tree(code.co_filename) if sites.is_own(code.co_filename) else None
     wanted = set(names)
-    lines = [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda) and _begins(node) == code.co_firstlineno
-             for part in ast.walk(node) for line, name in _given(part) if name in wanted] if tree is not None else []
-    return (code.co_filename, min(lines) if first else max(lines), code.co_name) if lines else None
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)
+            and _begins(node) == code.co_firstlineno] if tree is not None else []
+    found = [(line, value) for node in made for part in ast.walk(node) for line, name, value in _given(part) if name in wanted]
+    if not found:
+        return None
+    line, value = (min if first else max)(found, key=lambda entry: entry[0])
+    if isinstance(value, ast.Name):
+        line = max((into for node in made for part in ast.walk(node) for into in _writes(part, value.id)), default=line)
+    return code.co_filename, line, code.co_name
+
+
+def filler(place: Place | None) -> Place | None:
+    """Where a class says what its rows are filled up with, `label_pad: int = 0`, of a line of one of its methods that takes it from there:
+    `labels + [self.label_pad] * gap`."""
+    tree = parsed.tree(place[0]) if place is not None else None
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)] if tree is not None else []
+    for written in classes:
+        names = {node.elts[0].attr for node in ast.walk(written) if isinstance(node, ast.List) and len(node.elts) == 1
+                 and place is not None and node.lineno == place[1] and isinstance(node.elts[0], ast.Attribute)}
+        said = [node for node in written.body if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", None) in names
+                and isinstance(node.value, ast.Constant)]
+        if place is not None and said:
+            return place[0], said[0].lineno, written.name
+    return None
+
+
+def _writes(node: ast.AST, name: str) -> Iterator[int]:
+    """The line of a node that puts something into what a name stands for: `name[i] = ...`, `name.append(...)`."""
+    put: ast.expr | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        put = node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWS:
+        put = node.func.value
+    if isinstance(put, ast.Name) and put.id == name and hasattr(node, "lineno"):
+        yield node.lineno
 
 
 def asked(code: Any, names: Iterable[str], sites: Sites) -> list[str]:
@@ -265,8 +298,8 @@ def blotted(script: Path) -> Place | None:
 
 def keyed(name: str, script: Path) -> Place | None:
     """The only line of a script that gives something this name, as a key or an argument; None where several do."""
-    lines = {line for node in ast.walk(parsed.tree(str(script))) if not isinstance(node, ast.Name)
-             for line, given in _given(node) if given == name}
+    lines = {line for node in ast.walk(parsed.tree(str(script))) if not isinstance(node, ast.Name | ast.Call)
+             for line, given, _ in _given(node) if given == name}
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
 
@@ -310,12 +343,18 @@ def _begins(node: ast.FunctionDef | ast.Lambda) -> int:
     return min([node.lineno, *(made.lineno for made in decorators)])
 
 
-def _given(node: ast.AST) -> Iterator[tuple[int, Any]]:
+def _given(node: ast.AST) -> Iterator[tuple[int, Any, ast.expr | None]]:
+    """The names that a node gives values to, each with its line and, where it is one of a dict or a keyword, the value."""
     if isinstance(node, ast.Dict):
-        yield from ((key.lineno, key.value) for key in node.keys if isinstance(key, ast.Constant))
+        yield from ((key.lineno, key.value, value) for key, value in zip(node.keys, node.values, strict=True)
+                    if isinstance(key, ast.Constant))
     elif isinstance(node, ast.keyword):
-        yield node.value.lineno, node.arg
+        yield node.value.lineno, node.arg, node.value
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Constant):
-        yield node.lineno, node.slice.value
+        yield node.lineno, node.slice.value, None
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.lineno, node.id
+        yield node.lineno, node.id, None
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWS:
+        into = node.func.value
+        if isinstance(into, ast.Subscript) and isinstance(into.slice, ast.Constant):
+            yield node.lineno, into.slice.value, None
