@@ -9,6 +9,7 @@ from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import AheadFacts
 from harness.checks.tensor_facts import Site
 
 _ROWS = 48  # of fewer, a column may give the target by chance
@@ -27,7 +28,10 @@ class AnswerGiven(Check):
     stage: ClassVar[Stage] = "data"
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the columns that give the target of every row in every batch that was read."""
+        """Judges from the columns that give the target of every row in every batch that was read, alone or with the values of a series that
+        come before it."""
+        if seen.probes.ahead is not None and not reading.several_models(seen):
+            return _looks_ahead(seen, seen.probes.ahead)
         read = [batch.leak for batch in seen.batches if batch.leak is not None]
         rows = sum(leak.rows for leak in read)
         if rows < _ROWS:
@@ -63,6 +67,19 @@ class AnswerGiven(Check):
             remedy="Take the column out before the inputs are made: `inputs = table.drop(columns=[\"target\"])`, and with it whatever was "
                    "computed from it.",
             site=_chosen(seen, "inputs"), evidence=[f"column {column} and target, first rows: {'; '.join(beside)}"])
+
+
+def _looks_ahead(seen: Observation, found: AheadFacts) -> Finding:
+    """A moving average that reaches as far as the target."""
+    where = f"Column {found.column} of the inputs (of {found.features}, counted from 0)"
+    if found.window:
+        where = f"Feature {found.column} of the window (of {found.features}, counted from 0), {found.back} steps before its end,"
+    return Finding(
+        message=f"{where} is a mean over {found.taps} values of the series, and the target is one of these: once the others are taken "
+                "away, what is left is the answer, to the last digit.",
+        remedy="Average what is known beforehand only: `series.rolling(5).mean().shift(1)`; with `np.convolve` the part that ends before "
+               "the target (`mode=\"same\"` and `center=True` reach half a width ahead).",
+        site=reading.place(seen, "smoothed") or _chosen(seen, "inputs"), evidence=[])
 
 
 def _chosen(seen: Observation, what: str) -> Site | None:

@@ -48,8 +48,8 @@ class CarriedState(Check):
         evidence += [f"rows that came again: {facts.again}; followed by the same row as before: {facts.same}"] if facts.again else []
         evidence += ["batches: drawn at random"] if facts.drawn else []
         return Finding(
-            message=f"The state of {facts.kind} goes on from one batch to the next, although the rows are shuffled: each begins with what "
-                    "another sequence has left behind.",
+            message=f"The state of `{facts.kind}` goes on from one batch to the next, although the rows are shuffled: each begins with "
+                    "what another sequence has left behind.",
             remedy=remedy, site=facts.site or reading.place(seen, "forward", "fit"), evidence=evidence)
 
     @staticmethod

@@ -42,6 +42,7 @@ class LeftBehind(Check):
                     "still has the weights that the model had before the first.",
             remedy=remedy + ", or a little of the way after each (`target = 0.995 * target + 0.005 * model`); more often than the training "
                    "has steps.",
-            site=next(iter(facts.due), None) or facts.site,
-            evidence=([f"it is due every {late} steps, and the training has {planned}"] if late is not None else [])
+            site=next(iter(facts.due), None) or reading.place(seen, "step") or facts.site,
+            evidence=([f"it is asked at line {facts.site.line}: `{facts.site.source}`"] if facts.site is not None else [])
+            + ([f"it is due every {late} steps, and the training has {planned}"] if late is not None else [])
             + [f"weights are written into a model at line {place.line}: `{place.source}`" for place in facts.due[:2]])

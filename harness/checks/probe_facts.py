@@ -89,6 +89,17 @@ class ShiftFacts(Facts):
     site: Site | None = None
 
 
+class AheadFacts(Facts):
+    """A column of the inputs, counted from 0 among `features` (in a `window` of the step that lies `back` before its last one), which is a
+    mean over `taps` values of a series, one of them the target."""
+
+    column: int
+    features: int
+    window: bool
+    taps: int
+    back: int = 0
+
+
 class TwinFacts(Facts):
     """Rows with the same main input as another row of the dataset: so many different inputs. `agree`: such pairs with the same label;
     `chance`: any pairs. Both are shares.
@@ -186,6 +197,7 @@ class ProbeFacts(Facts):
     `whole`: the same of what the rows were cut from, where they were.
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
     `number_baseline_rows`; of several `number_baseline_columns` that which is told best.
+    `ahead`: inputs that hold a mean with the target in it.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `ordered`: what the order of the rows costs, where batches differ from each other.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
@@ -221,6 +233,7 @@ class ProbeFacts(Facts):
     number_baseline: float | None = None
     number_baseline_rows: int = 0
     number_baseline_columns: int = 1
+    ahead: AheadFacts | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None
     train_standardised: CurveFacts | None = None

@@ -81,7 +81,7 @@ def test_a_state_that_goes_on_over_shuffled_rows_is_found_where_it_is_handed_ove
     assert finding is not None
     assert finding.site is not None
     assert finding.site.source == "state = step(x, y, state)"
-    assert "LSTM" in finding.message
+    assert "`Net`" in finding.message
     assert "drawn at random" in " ".join(finding.evidence)
 
 
@@ -94,7 +94,7 @@ def test_rows_of_an_index_that_is_drawn_anew_are_known_by_their_successors(tmp_p
 
 
 def test_a_state_that_the_model_keeps_is_found_where_its_layer_is_called(tmp_path: Path) -> None:
-    finding = found(watch(tmp_path, KEPT + SHUFFLED, steps=60))
+    finding = found(watch(tmp_path, KEPT + SHUFFLED.replace("step(x, y, state)", "step(x, y, None)"), steps=60))
     assert finding is not None
     assert finding.site is not None
     assert "self.rnn(x, self.left)" in finding.site.source
@@ -113,6 +113,19 @@ def test_batches_that_begin_with_nothing_carry_nothing(tmp_path: Path) -> None:
     seen = watch(tmp_path, TORCH + SHUFFLED.replace("step(x, y, state)", "step(x, y, None)"), steps=60)
     assert found(seen) is None
     assert seen.carried is None
+
+
+def test_models_that_are_made_of_cells(tmp_path: Path) -> None:
+    cells = TORCH.replace("nn.LSTM(1, 16, batch_first=True)", "nn.GRUCell(1, 16)").replace("""        made, state = self.rnn(x, state)
+        return self.out(made), state
+""", """        made = []
+        for at in range(x.shape[1]):
+            state = self.rnn(x[:, at], state)
+            made.append(state)
+        return self.out(torch.stack(made, 1)), state
+""").replace("tuple(part.detach() for part in state)", "state.detach()")
+    assert found(watch(tmp_path, cells + SHUFFLED, steps=60)) is not None
+    assert found(watch(tmp_path, cells + STREAMED, steps=60)) is None
 
 
 TAPE = """

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.checks.probe_facts import ProbeFacts, TwinFacts, WholeFacts
+from harness.frameworks.watch import ahead
 
 _FOLDS = 5
 _LEAST = 60
@@ -50,6 +51,7 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
         kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)
         columns = labels.reshape(len(labels), -1)
         facts.number_baseline = max(_correlation(kernel, columns, np.random.default_rng(0)) for kernel in kernels)
+        facts.ahead = ahead.measure(rows, labels) if kind != "tokens" else None
         facts.number_baseline_rows, facts.number_baseline_columns = columns.shape
         return
     kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)

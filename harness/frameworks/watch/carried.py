@@ -40,6 +40,7 @@ class Carried:
         self._sites = sites
         self._step = 0
         self._layers: dict[int, _Layer] = {}
+        self._begun: dict[int, bool] = {}
         self._followed: int | None = None
         self._next: dict[int, int] = {}
         self.facts: CarriedFacts | None = None
@@ -53,19 +54,22 @@ class Carried:
         """An optimizer step is over, or something has run in which there may have been one."""
         self._step += 1
 
-    def begins(self, layer: Any, state: Any, given: Callable[[], Any], batch: Any = None) -> None:
+    def begins(self, layer: Any, state: Any, given: Callable[[], Any], batch: Any = None, name: str = "") -> None:
         """A layer is about to run from a state, float[..., rows, units] or several, in training.
 
-        `given()`: what holds tensors, rows first, of which one tells the rows apart; `batch`: the one of a loader that shuffles.
+        `name`: of what is no layer of a library's, whose state is one only if it begins as nothing or as zeros. `given()`: what holds
+        tensors, rows first, of which one tells the rows apart; `batch`: the one of a loader that shuffles.
         """
         known = self._layers.setdefault(id(layer), _Layer(self._step))
         if known.step == self._step and (known.left or known.rows):
             return  # once more in the same step: a sequence in pieces, or word after word
         states, rows = _states(state), _marks(given())
+        if self._begun.setdefault(id(layer), not name or not any(part.any() for part in states)) is False:
+            return
         carried = bool(states) and _same(states, known.left)
         if carried and self.facts is None:
             self._followed = id(layer)
-            self.facts = CarriedFacts(kind=type(layer).__name__, site=site(self._handed(state)))
+            self.facts = CarriedFacts(kind=name or type(layer).__name__, site=site(self._handed(state)))
         if self.facts is not None and self._followed == id(layer) and known.step == self._step - 1:
             self.facts.steps += 1
             if carried:
@@ -109,9 +113,8 @@ def _states(state: Any) -> list[Array]:
 
 
 def _same(one: list[Array], other: list[Array]) -> bool:
-    """Whether states are those that were left: not where both are zero."""
-    return bool(one) and len(one) <= len(other) and all(
-        a.shape == b.shape and bool(a.any()) and bool((a == b).all()) for a, b in zip(one, other, strict=False))
+    """Whether states are among those that were left: not where they are zero."""
+    return bool(one) and all(part.any() and any(np.array_equal(part, left) for left in other) for part in one)
 
 
 def _is_array(value: Any) -> bool:

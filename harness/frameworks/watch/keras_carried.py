@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from harness.checks.model_facts import CarriedFacts
 from harness.frameworks.watch.carried import Carried
@@ -20,6 +23,7 @@ class CarriedStates:
         self._watch = watch
         self.carried = Carried(watch.session.sites)
         self._resets = 0
+        self._states: dict[int, int] = {}  # by function, which of its arguments
 
     def attach(self, keras: Any) -> None:
         replace = self._watch.session.patches.replace
@@ -46,6 +50,22 @@ class CarriedStates:
 
         return __call__
 
+    def ran(self, function: Any, name: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """Run a function of the script's own, which is given `args`: what it makes. The argument that is zeros first may be a state."""
+        if not self.carried.looks:
+            return run()
+        self._watch.session.safely("a state", self._begins, function, name, args)
+        made = run()
+        if self._states.get(id(function), -1) >= 0 and isinstance(made, list | tuple):
+            self._watch.session.safely("a state", self.carried.ended, function, [part for part in made if _wide(part)])
+        return made
+
+    def _begins(self, function: Any, name: str, args: tuple[Any, ...]) -> None:
+        zeros = (number for number, part in enumerate(args) if _wide(part) and not np.any(part))
+        place = self._states.setdefault(id(function), next(zeros, -1))
+        if 0 <= place < len(args):
+            self.carried.begins(function, args[place], lambda: [*args[:place], *args[place + 1:]], name=name)
+
     def _wrap_reset(self, original: Any) -> Any:
         def reset(layer: Any, *args: Any, **kwargs: Any) -> Any:
             self._resets += 1
@@ -67,3 +87,8 @@ class CarriedStates:
             carried = max(0, steps - self._resets)
             watch.seen.carried = CarriedFacts(kind=type(layer).__name__, stateful=True, steps=steps, carried=carried, drawn=carried,
                                               site=site(watch.compiles.place_of(layer)))
+
+
+def _wide(value: Any) -> bool:
+    """Whether it may be a state, float[rows, units]."""
+    return hasattr(value, "numpy") and len(value.shape) > 1 and value.dtype.is_floating

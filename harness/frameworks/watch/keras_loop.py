@@ -104,7 +104,7 @@ class Loop:
                 if not hasattr(owner, name):
                     continue
                 replace(owner, name, functools.partial(self._wrap_loss_function, name=known, logits=logits))
-        self._signs.attach(self._keras)  # around what is looked at here
+        self._signs.attach(self._keras)
 
     def _wrap_next(self, original: Any) -> Any:
         def __next__(iterator: Any) -> Any:  # noqa: N807
@@ -112,7 +112,6 @@ class Loop:
             if self._looking:
                 self._delivered = getattr(iterator, "_dataset", None), rows_of(batch)
             return batch
-
         return __next__
 
     def _wrap_function(self, original: Any) -> Any:
@@ -131,7 +130,8 @@ class Loop:
                     self._watch.states.carried.stepped()
                     return original(function, *args, **kwargs)
                 with self._graphs.called(function, code, args, kwargs), self._watch.draws.traced([python], "drawn_in_step", trains=False):
-                    return python(*(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args), **kwargs)
+                    args = tuple(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
+                    return self._watch.states.ran(function, code.co_name, args, lambda: python(*args, **kwargs))
             return original(function, *args, **kwargs)
 
         return __call__

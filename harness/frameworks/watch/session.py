@@ -245,6 +245,7 @@ class WatchSession:
         self.noted("left_out", self.safely("labels that are left out", written.negative, -100, self.script))
         self.noted("bytes", self.safely("what is kept in bytes", written.named, "uint8", self.script))
         self.noted("appended", self.safely("what is kept in a list", written.appended, self.script))
+        self.noted("smoothed", self.safely("moving averages", written.smoothed, self.script) if seen.probes.ahead is not None else None)
         self.noted("multiplied", self.safely("a list of one layer", written.multiplied, self.script))
         self.noted("blotted", self.safely("what is set to 0", written.blotted, self.script))
         for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):

@@ -25,20 +25,25 @@ class Sync:
 
 
 def of(script: Path) -> list[Sync]:
-    """Those under a condition first. What a script does once before its loops is left out."""
+    """Those under a condition first. What a script does once before its loops is left out, and what stands in a function that it never
+    names again."""
     tree = parsed.tree(str(script))
-    found = [Sync((str(script), line, "<module>"), every) for line, every in _found(tree, ())]
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    found = [Sync((str(script), line, "<module>"), every) for line, every, inside in _found(tree, ()) if inside in named | {""}]
     return sorted(dict.fromkeys(found), key=lambda sync: sync.every is None)
 
 
-def _found(node: ast.AST, around: tuple[ast.AST, ...]) -> Iterator[tuple[int, ast.expr | None]]:
+def _found(node: ast.AST, around: tuple[ast.AST, ...]) -> Iterator[tuple[int, ast.expr | None, str]]:
+    """Line, count and function, empty where it is in none."""
     if isinstance(node, ast.Call) and name_of(node.func) in _COPIES:
+        function = next((outer.name for outer in reversed(around) if isinstance(outer, Function)), "")
         condition = next((outer for outer in reversed(around) if isinstance(outer, ast.If)), None)
         if condition is not None:
             yield condition.lineno, next((part.right for part in ast.walk(condition.test)
-                                          if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)), None)
+                                          if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)), None), function
         elif not _once(around):
-            yield node.lineno, None
+            yield node.lineno, None, function
     for child in ast.iter_child_nodes(node):
         yield from _found(child, (*around, node))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from harness.frameworks.watch import tensors, trees
 from harness.frameworks.watch.carried import Carried
 
 if TYPE_CHECKING:
@@ -23,9 +24,23 @@ class CarriedStates:
         """After the calls of all modules are wrapped."""
         self._watch.session.patches.replace(self._watch.torch.nn.RNNBase, "__call__", self._wrap)
 
-    def ran(self, call: RootCall) -> None:
-        """A model is about to run."""
+    def begins(self, call: RootCall) -> None:
+        """A model is about to run. One that is given a state beside its rows may be made of cells."""
         self._root = call
+        if call.grad and self.carried.looks and not self._watch.evaluating:
+            states = [part for part in trees.leaves([call.args[1:], call.kwargs], tensors.is_tensor)
+                      if part.is_floating_point() and part.dim() > 1]
+            self.carried.begins(call.module, states, lambda: call.args[:1], self._drawn(call), name=type(call.module).__name__)
+
+    def ended(self, call: RootCall) -> None:
+        """It has run, and something may go back through its answer."""
+        if self.carried.looks:
+            self.carried.ended(call.module, [part for part in trees.leaves(call.output, tensors.is_tensor) if part.dim() > 1])
+
+    @staticmethod
+    def _drawn(root: RootCall) -> Any:
+        """The batch that its rows are, where a loader shuffles them."""
+        return root.batch if root.loader is not None and root.loader.facts.shuffled else None
 
     def _wrap(self, original: Any) -> Any:
         watch = self._watch
@@ -44,6 +59,5 @@ class CarriedStates:
     def _begins(self, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         root = self._root if self._watch.calls.inside else None
         given = args[:1] if root is None else [root.args, root.kwargs]
-        drawn = root is not None and root.loader is not None and root.loader.facts.shuffled
         self.carried.begins(layer, args[1] if len(args) > 1 else kwargs.get("hx"), lambda: given,
-                            root.batch if drawn and root is not None else None)
+                            self._drawn(root) if root is not None else None)

@@ -129,10 +129,10 @@ class TorchWatcher:
             self._remember("forward", site(call.place))
         self.seen.framework = "torch" if self.seen.framework == "none" else self.seen.framework
         self.key_masks.begins(call)
-        self.states.ran(call)
         # An input that broke the model is wanted most, so the batch is described before it is used.
         self.data.given_to_model(call)
         self.models.about_to_run(call)
+        self.session.safely("a state", self.states.begins, call)
 
     def _remember(self, name: str, place: Site | None) -> None:
         if place is not None:
@@ -151,6 +151,7 @@ class TorchWatcher:
             self.evaluations.forward(call)
             return
         self.session.safely("an answer", self.kept.answered, call.output)
+        self.session.safely("an answer", self.states.ended, call)
         self.pending.append(call)
         if len(self.pending) > _PENDING:
             left = self.pending.pop(0)

@@ -13,6 +13,7 @@ from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, Sites
 
 _LIMITS = ("max_length", "maxlen", "output_sequence_length", "model_max_length")
+_SMOOTHS = ("rolling", "convolve", "correlate", "uniform_filter1d", "gaussian_filter1d", "savgol_filter", "filtfilt", "avg_pool1d")
 _GROWS = ("append", "extend")
 _SPECIAL = 2  # tokens that stand at the ends of a row beside its text
 
@@ -179,6 +180,12 @@ def moved(script: Path) -> Place | None:
     lines = [node.lineno for node in ast.walk(parsed.tree(str(script)))
              if (isinstance(node, ast.Call) and re.search(r"flip|rot90|mirror|random_?rotat", _name(node.func), re.IGNORECASE))
              or (isinstance(node, ast.Slice) and node.step is not None and ast.unparse(node.step) == "-1")]
+    return (str(script), min(lines), "<module>") if lines else None
+
+
+def smoothed(script: Path) -> Place | None:
+    """Where a script first averages neighbouring values."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and _name(node.func) in _SMOOTHS]
     return (str(script), min(lines), "<module>") if lines else None
 
 
