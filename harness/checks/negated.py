@@ -11,6 +11,8 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import NegatedFacts
 from harness.checks.observation import Observation
 
+_CLEARLY = 1e-3  # of a loss
+
 
 class Negated(Check):
     """The sign of the loss is wrong: what should become small becomes large.
@@ -26,13 +28,27 @@ class Negated(Check):
     requires: ClassVar[tuple[str, ...]] = ("L202", "L203", "L213")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the derivative of what goes backward by the values of loss functions; a loss that is written out by hand is known by
-        its value, step by step."""
+        """Judges from the derivative of what goes backward by the values of loss functions, from the value of one that is written out by
+        hand, and from what the loss makes of answers that are right and of others that are wrong."""
         if seen.negated is not None:
             if reading.several_models(seen):
                 raise NotJudged("several models are trained against each other, and one may want what the other does not")
             return self._turned(seen, seen.negated)
-        raise NotJudged("no loss that is known was seen with a minus before it")
+        both = seen.probes.contrary
+        if both is None or reading.several_models(seen):
+            raise NotJudged("no loss that is known was seen with a minus before it, nor what one makes of answers that are right")
+        contrary, useless = _more(both.right, both.wrong), _more(both.certain, both.silent)
+        if not contrary and not useless:
+            return None
+        return Finding(
+            message=f"The loss wants the contrary of the targets: answers a little on their side cost {both.right[0]:.3g}, and as far on "
+                    f"the other side {both.wrong[0]:.3g}, which is less." if contrary else
+                    f"The loss does not want what is right: answers that are right, and certain of it, cost {both.certain[0]:.3g}, and "
+                    f"such as say nothing {both.silent[0]:.3g}, which is less.",
+            remedy="Look at the sign of each term. What is large where the model is right, as a Dice coefficient, an overlap or a "
+                   "likelihood, goes in as `1 - dice` or with a minus.",
+            site=both.site or reading.place(seen, "loss", "backward"),
+            evidence=[f"in each of {len(both.right)} steps", *reading.own_losses(seen)])
 
     @staticmethod
     def _turned(seen: Observation, facts: NegatedFacts) -> Finding:
@@ -45,6 +61,11 @@ class Negated(Check):
             remedy="It is -1 where both sides are alike, and so to be made small as it is: `loss = cosine(y_true, y_pred)`, or `1 + ...` "
                    "to have it begin at 0." if cosine else _REMEDY,
             site=facts.site or reading.place(seen, "loss", "backward"), evidence=reading.own_losses(seen))
+
+
+def _more(ones: list[float], others: list[float]) -> bool:
+    """Whether each loss is clearly larger than the one beside it."""
+    return all(one - other > _CLEARLY * max(abs(one), abs(other)) for one, other in zip(ones, others, strict=True))
 
 
 _REMEDY = ("Take the minus away. Loss functions are small where the model is right; a minus belongs before what is to become large, as a "

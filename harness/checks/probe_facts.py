@@ -100,6 +100,17 @@ class AheadFacts(Facts):
     back: int = 0
 
 
+class ContraryFacts(Facts):
+    """A loss, step by step, with other answers in the place of the model's: `silent` ones, which say nothing, those a little to the `right`
+    side of what is wanted, or to the `wrong` one, and `certain` ones, which are right."""
+
+    silent: list[float]
+    certain: list[float]
+    right: list[float]
+    wrong: list[float]
+    site: Site | None = None
+
+
 class TwinFacts(Facts):
     """Rows with the same main input as another row of the dataset: so many different inputs. `agree`: such pairs with the same label;
     `chance`: any pairs. Both are shares.
@@ -197,7 +208,8 @@ class ProbeFacts(Facts):
     `whole`: the same of what the rows were cut from, where they were.
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
     `number_baseline_rows`; of several `number_baseline_columns` that which is told best.
-    `ahead`: inputs that hold a mean with the target in it.
+    `ahead`: inputs that hold a mean with the target in it. `contrary`: what the
+    loss makes of right answers and of wrong ones.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `ordered`: what the order of the rows costs, where batches differ from each other.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.
@@ -234,6 +246,7 @@ class ProbeFacts(Facts):
     number_baseline_rows: int = 0
     number_baseline_columns: int = 1
     ahead: AheadFacts | None = None
+    contrary: ContraryFacts | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None
     train_standardised: CurveFacts | None = None

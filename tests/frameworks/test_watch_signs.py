@@ -92,3 +92,44 @@ def test_keras(tmp_path: Path, name: str, rest: str, loss: str) -> None:
     if finding is not None:
         assert finding.site is not None
         assert finding.site.source == f"return {loss}"
+
+
+MASKS = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+X = torch.randn(320, 1, 12, 12)
+Y = (F.avg_pool2d(X, 3, 1, 1) > 0.45).float()
+net = nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 1, 3, padding=1))
+optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
+def dice(p, y):
+    return ((2 * (p * y).sum((1, 2, 3)) + 1) / (p.sum((1, 2, 3)) + y.sum((1, 2, 3)) + 1)).mean()
+for epoch in range(2):
+    for at in range(0, 320, 16):
+        out, y = net(X[at:at + 16]), Y[at:at + 16]
+        loss = LOSS
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+WANTED = {"0.3 * F.binary_cross_entropy_with_logits(out, y) + dice(torch.sigmoid(out), y)": True,
+          "0.3 * F.binary_cross_entropy_with_logits(out, y) + 1 - dice(torch.sigmoid(out), y)": False,
+          "dice(torch.sigmoid(out), y)": True, "1 - dice(torch.sigmoid(out), y)": False,
+          "F.binary_cross_entropy_with_logits(out, y, pos_weight=torch.tensor(9.0))": False}
+
+
+@pytest.mark.parametrize("loss", WANTED)
+def test_what_a_loss_makes_of_right_answers(tmp_path: Path, loss: str) -> None:
+    seen = watch(tmp_path, MASKS.replace("LOSS", loss))
+    assert seen.probes.contrary is not None
+    assert (found(seen) is not None) is WANTED[loss]
+
+
+CLASSES = {"0.9 * F.cross_entropy(out, yb) + 0.1 * F.cross_entropy(out, yb.flip(0))": False,  # two targets, as of rows that are mixed
+           "F.cross_entropy(-(out - 1) ** 2, yb)": False, "F.cross_entropy(out, yb, label_smoothing=0.3)": False}
+
+
+@pytest.mark.parametrize("loss", CLASSES)
+def test_losses_that_want_something_between(tmp_path: Path, loss: str) -> None:
+    assert (found(watch(tmp_path, OWN.replace("LOSS", loss))) is not None) is CLASSES[loss]

@@ -9,6 +9,7 @@ from harness.checks import loss_value
 from harness.frameworks.watch import (
     tensors,
     torch_accumulation,
+    torch_contrary,
     torch_inside,
     torch_norms,
     torch_probe_trainer,
@@ -70,6 +71,7 @@ class Probes(Rounds[Step]):
             found.target = records[-1].target.detach().clone() if tensors.is_tensor(records[-1].target) else None
             found.labels = tensors.whole_labels(found.target) if found.target is not None else None
             found.loss_name = records[-1].facts.name
+            found.targets = torch_contrary.unlike([record.target for record in records])
         self._by_hand(found)
         if self._start is None:
             self._begin(found)
@@ -152,6 +154,8 @@ class Probes(Rounds[Step]):
                                                      self._watch.session.sites, self._watch.calls.place_of)
         self._watch.session.noted("straight_through", self._watch.session.safely(
             "straight-through estimates", backend.cut_whole, replay, self._watch.session.sites))
+        self.facts.contrary = self._watch.session.safely("right answers and wrong ones", torch_contrary.measure, self._watch.torch,
+                                                         [step[0] for step in steps])
         self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
         self._watch.session.safely("a softmax of one number", self._of_one, steps)
         if self.facts.input_matters is False:

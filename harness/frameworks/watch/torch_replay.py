@@ -35,7 +35,8 @@ class Replay:
     """The calls that make one loss. `entries`: function, arguments with `Slot`s, slots of the tensors in the result, is-a-model, place.
 
     `at`: the place in the script of the call that is being done again.
-    `labels`: of its rows where known; `exact`: False where something of an earlier step had to be taken as a constant.
+    `targets`: of its loss functions, equal ones once; `labels`: of its rows where known; `exact`:
+    False where something of an earlier step had to be taken as a constant.
     """
 
     torch: Any
@@ -50,6 +51,7 @@ class Replay:
     labels: list[Any] | None = None
     logits_slot: int | None = None
     target: Any = None
+    targets: list[Any] = field(default_factory=list)
     loss_name: str = ""
     outputs: list[Any] = field(default_factory=list)
 
@@ -59,17 +61,19 @@ class Replay:
                 if getattr(called, "__name__", "") == function and place is not None and place[1] == line and slots]
         return made[-1][0] if made else None
 
-    def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False, slot: int | None = None) -> Any:
+    def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False, slot: int | None = None,
+            given: dict[int, Any] | None = None) -> Any:
         """The loss, or what is in another slot, with its graph. `change_input` is applied to the tensors that models are given from
-        outside."""
-        return self._made(change_input, want_outputs=want_outputs)[self.loss_slot if slot is None else slot]
+        outside; `given` stands, by slots, in the place of what models make."""
+        return self._made(change_input, want_outputs=want_outputs, given=given)[self.loss_slot if slot is None else slot]
 
     def numbers(self) -> dict[int, float]:
         """By its slot: every single number, a float tensor without axes, on the way to the loss."""
         return {slot: float(value.detach()) for slot, value in self._made(None).items()
                 if value.dim() == 0 and value.is_floating_point() and slot != self.loss_slot}
 
-    def _made(self, change_input: Callable[[Any], Any] | None, *, want_outputs: bool = False) -> dict[int, Any]:
+    def _made(self, change_input: Callable[[Any], Any] | None, *, want_outputs: bool = False,
+              given: dict[int, Any] | None = None) -> dict[int, Any]:
         made: dict[int, Any] = {}
         is_tensor = self.torch.is_tensor
 
@@ -89,6 +93,7 @@ class Replay:
                 result = function(*trees.mapped(args, use), **trees.mapped(kwargs, use))
                 found = trees.leaves(result, is_tensor)
                 made.update(zip(slots, found, strict=False))
+                made.update({slot: given[slot] for slot in slots if slot in given} if is_model and given else {})
                 if is_model and want_outputs:
                     self.outputs.append([tensor.detach() for tensor in found])
         if want_outputs and self.logits_slot is not None:
