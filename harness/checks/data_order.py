@@ -113,6 +113,9 @@ class SortedRows(Check):
         start, own, mixed = facts.own.start_loss, facts.own.final_loss, facts.mixed.final_loss
         if start is None or own is None or mixed is None or reading.several_models(seen) or not math.isfinite(own):
             return None
+        # A loss that is not known may be no measure of what is learnt: that of a policy is made of its own draws.
+        if min(start, mixed) <= 0 or all(call.name == "other" for call in seen.loss_calls):
+            return None
         if own < _WORSE * mixed or own - mixed < _OF_START * start:
             return None
         if seen.model is not None and seen.model.carries:

@@ -22,13 +22,22 @@ def cosines(seen: Observation) -> Finding | None:
     least, guess = math.log1p((classes - 1) * math.exp(-2)), math.log(max(classes, 2))
     if given is None or given.minimum is None or given.maximum is None or least < _BOUND * guess:
         return None
+    shown = [(f"{len(calls)} calls of the loss, each of products of rows of length one; values in the last one from "
+              f"{given.minimum:.3g} to {given.maximum:.3g}"), *reading.own_losses(seen)]
+    scale = next((each.name for each in (seen.model.parameters if seen.model is not None else [])
+                  if each.size == 1 and each.trainable and each.in_optimizer is False and not each.moved), None)
+    if scale is not None:
+        return Finding(
+            message=f"The scale that cosines are multiplied by, `{scale}`, is not in the optimizer and stays what it was: as logits among "
+                    f"{classes} they cannot bring the cross entropy below what so small a scale allows; a guess costs {guess:.3g}.",
+            remedy="Give the optimizer all weights of the model, `Adam(model.parameters(), ...)`: those of its parts leave out what the "
+                   "model itself holds.",
+            site=reading.place(seen, "optimizer") or calls[0].site, evidence=shown)
     return Finding(
         message=f"The loss takes cosines for logits. They stay within -1 and 1, so that among {classes} the cross entropy cannot fall "
                 f"below {least:.3g}, whatever is learnt; a guess costs {guess:.3g}.",
         remedy="Divide them by a temperature, `scores / 0.07`, or multiply by one that is learnt, `scores * log_scale.exp()`.",
-        site=calls[0].site or reading.place(seen, "loss"),
-        evidence=[(f"{len(calls)} calls of the loss, each of products of rows of length one; values in the last one from "
-                   f"{given.minimum:.3g} to {given.maximum:.3g}"), *reading.own_losses(seen)])
+        site=calls[0].site or reading.place(seen, "loss"), evidence=shown)
 
 
 def alike(seen: Observation) -> Finding | None:

@@ -115,10 +115,15 @@ class Schedules:
         if facts is None or not asked or not facts.training_steps or self._stepped < _PER_STEP * (taken - self._first):
             return
         left = max(0, min(facts.training_steps - taken, _FOLLOWED))
+        onward = list(itertools.islice(_rates(self._watch.torch, schedule), left))
+        # The steps that a cycle was made for need not be those that the script takes.
+        top = schedule.optimizer.param_groups[0].get("max_lr")
+        if top and facts.planned_peak is None and facts.training_steps <= taken + left:
+            facts.planned_steps, facts.planned_peak = facts.training_steps, max([*rates, *onward], default=top) / float(top)
         # Steps that were taken at full speed had no rate lower than the one of now.
         now = float(schedule.optimizer.param_groups[0]["lr"])
         between = (taken - len(rates)) * (rates[-1] if rates else now)
-        facts.worth = (sum(rates) + between + sum(itertools.islice(_rates(self._watch.torch, schedule), left))) / asked
+        facts.worth = (sum(rates) + between + sum(onward)) / asked
 
     def _whole_batches(self, schedule: Any) -> None:
         """A cycle that refuses to go on after its last step, counted in whole batches where a shorter one ends each epoch."""
