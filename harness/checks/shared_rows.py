@@ -9,6 +9,7 @@ from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import FoldFacts
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 
 _ROWS, _SHARE = 20, 0.1
 
@@ -30,7 +31,10 @@ class SharedRowsFound(Check):
         if seen.evaluation.folds is not None:
             return self._folds(seen, seen.evaluation.folds)
         shared = seen.evaluation.shared
-        if shared is None:
+        unused = reading.place(seen, "held_unused")
+        if shared is not None and shared.own and unused is not None:
+            return self._own(seen, shared.own, unused)
+        if shared is None or not shared.rows:
             raise NotJudged("no evaluation of rows of numbers was seen, apart from one of all rows")
         if shared.shared < _ROWS or shared.shared < _SHARE * shared.rows:
             return None
@@ -45,6 +49,16 @@ class SharedRowsFound(Check):
             or reading.place(seen, "evaluation", "fit"),
             evidence=[f"rows compared: {shared.rows}, with {shared.trained} different ones of the training, number by number",
                       f"shared: {100 * shared.shared / shared.rows:.0f} %"])
+
+    @staticmethod
+    def _own(seen: Observation, rows: int, unused: Site) -> Finding:
+        """Rows that are set aside, and an evaluation that asks for others."""
+        held = next((step.site for step in seen.sources.get("held", [])), None)
+        return Finding(
+            message=f"All {rows} rows of the evaluation are rows that are trained on. Those that are set aside on line {unused.line} are "
+                    "never used.",
+            remedy="Give the evaluation the rows that were set aside for it.",
+            site=held or unused, evidence=[f"set aside: `{unused.source}`"])
 
     @staticmethod
     def _folds(seen: Observation, found: FoldFacts) -> Finding:

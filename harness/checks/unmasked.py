@@ -117,7 +117,13 @@ class AttentionMask(Check):
 
     @staticmethod
     def _inverted(found: UnmaskedFacts) -> Finding:
-        """A mask in which True stands for what is real, given to layers for which it stands for what is to be left out."""
+        """A mask in which True stands for what is real, given to layers for which it stands for what is to be left out, or the reverse."""
+        if found.ones:
+            return Finding(
+                message=f"The attention mask is the wrong way round: for {found.kind} 1 means \"read this\", and here it stands at the "
+                        "padding alone. The model reads the filler and nothing of the text.",
+                remedy="Mark what is real: `attention_mask = (ids != pad_id)`, as tokenizers give it.",
+                site=found.site, evidence=[f"batches with such a mask: {found.padded}; filler in one of them: {found.share:.0%}"])
         return Finding(
             message="The mask of the padding is the wrong way round: for PyTorch's attention True means \"leave this out\", and here it "
                     "stands at every real position. The model reads the filler alone.",

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from harness.checks.data_facts import FillFacts
+from harness.frameworks.watch import tensors
 
 _SHARE, _LENGTHS = 0.05, 3
+
+Array = np.ndarray[Any, Any]
 
 
 def measure(ids: np.ndarray[Any, Any], pad: int) -> FillFacts:
@@ -18,6 +21,21 @@ def measure(ids: np.ndarray[Any, Any], pad: int) -> FillFacts:
     runs = at_end.sum(1)
     return FillFacts(share=float(padded.mean()), rows=int((runs > 0).sum()), lengths=len(np.unique(runs[runs > 0])),
                      half=2 * int((runs > 1).sum()) > len(ids), inside=bool((padded != at_end).any()))
+
+
+def ends(given: Any, shape: tuple[int, ...]) -> Array | None:
+    """Which positions of ids, int[rows, length], or of steps, float[rows, length, numbers], are filled up at the rows' ends: with one id,
+    or with zeros, that stand nowhere else. None for other inputs, and where no row is, or all are."""
+    plain = tensors.array(given)
+    if plain is None or plain.shape[:2] != shape or plain.ndim not in (2, 3) or plain.dtype.kind not in ("iu" if plain.ndim == 2 else "f"):
+        return None
+    if plain.ndim == 3:
+        same: Array = (plain == 0).all(-1)
+    else:
+        ends, counts = np.unique(plain[:, -1], return_counts=True)
+        same = plain == ends[counts.argmax()]
+    padded: Array = np.logical_and.accumulate(same[:, ::-1], axis=1)[:, ::-1]
+    return padded if bool((padded == same).all()) and bool((padded.sum(1) > 1).any()) and not bool(padded.all()) else None
 
 
 class Bare:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _IDS, _MASK = "input_ids", "attention_mask"
+_MOSTLY = 0.9
 _BATCHES = 200  # trained batches that are looked at for what fills them
 
 
@@ -58,9 +59,22 @@ class Asked:
         self._batches += 1
         ids, mask = columns.get(_IDS), columns.get(_MASK)
         if self._batches <= _BATCHES and ids is not None and mask is not None and np.shape(ids) == np.shape(mask):
+            self._turned(model, np.asarray(ids), np.asarray(mask))
             self._fillers.update(np.unique(np.asarray(ids)[np.asarray(mask) == 0]).tolist())
         elif self._batches <= _BATCHES and ids is not None and mask is None:
             self._bare.trained(np.asarray(ids), getattr(model, "config", None))
+
+    def _turned(self, model: Any, ids: Any, mask: Any) -> None:
+        """A mask that is 1 at the filler of the rows' ends, and 0 at what is real."""
+        seen, padded = self._watch.seen, fills.ends(ids, ids.shape)
+        if padded is None or mask[~padded].mean() > 1 - _MOSTLY or mask[padded].mean() < _MOSTLY:
+            return
+        if seen.inverted is None:
+            place = written.compared_with_padding(self._watch.session.script)
+            seen.inverted = UnmaskedFacts(kind=type(model).__name__, ones=True, site=site(place) or self._watch.session.sites.here())
+        seen.inverted.batches += 1
+        seen.inverted.padded += 1
+        seen.inverted.share = max(seen.inverted.share, float(padded.mean()))
 
     def _wrap(self, original: Any) -> Any:
         @functools.wraps(original)

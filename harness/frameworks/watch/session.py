@@ -244,10 +244,11 @@ class WatchSession:
             self.site(f"uncalled.{name}", site(place))
         self.noted("left_out", self.safely("labels that are left out", written.negative, -100, self.script))
         self.noted("bytes", self.safely("what is kept in bytes", written.named, "uint8", self.script))
-        self.noted("appended", self.safely("what is kept in a list", written.appended, self.script))
-        self.noted("smoothed", self.safely("moving averages", written.smoothed, self.script) if seen.probes.ahead is not None else None)
-        self.noted("multiplied", self.safely("a list of one layer", written.multiplied, self.script))
-        self.noted("blotted", self.safely("what is set to 0", written.blotted, self.script))
+        if seen.evaluation.shared is not None and seen.evaluation.shared.own:
+            self.noted("held_unused", self.safely("rows set aside", written.unused, self.script))
+        self.noted("smoothed", self.safely("moving averages", written.smoothed, self.script) if seen.probes.ahead else None)
+        for found, find in (("appended", written.appended), ("multiplied", written.multiplied), ("blotted", written.blotted)):
+            self.noted(found, self.safely("a script's text", find, self.script))
         for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):
             self.noted(f"keyed.{name}", self.safely("what a model is given", written.keyed, name, self.script))
         for made in ("to_categorical", "one_hot"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import SharedFacts
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.own_rows import OwnRows
 
 _NUMBERS, _MOST_ROWS, _LARGEST = 4, 50_000, 1 << 22
 _WHOLE = 0.95  # of a batch: the training rows themselves are evaluated
@@ -31,9 +32,11 @@ class SharedRows:
         self._asked, self._source = False, None  # since the last training step; of which loader
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._facts = SharedFacts()
+        self._own = OwnRows()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
+        self._own.trained(given)
         rows = _rows(given)
         if rows is None or model is None:
             return
@@ -53,6 +56,7 @@ class SharedRows:
 
     def held(self, model: Any, given: Sequence[Any], source: Any = None) -> None:
         """An evaluation does. `source`: the loader of these, where there is one; those of another are another evaluation's."""
+        self._own.held(given)
         rows = _rows(given) if self._trained and self._model() is model else None
         known = self._trained.get(rows.shape[1:]) if rows is not None else None
         if rows is None or not known:
@@ -80,7 +84,8 @@ class SharedRows:
     def facts(self) -> SharedFacts | None:
         """None where no evaluation was seen of rows like those that were trained on."""
         self.over()
-        return self._facts if self._facts.rows else None
+        self._facts.own = self._own.rows()
+        return self._facts if self._facts.rows or self._facts.own else None
 
 
 def _told_apart(values: list[np.ndarray[Any, Any]]) -> bool:

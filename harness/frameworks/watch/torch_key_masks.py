@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
-from harness.frameworks.watch import parsed, tensors, trees
+from harness.frameworks.watch import fills, parsed, tensors, trees
 from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import Place, site
 
@@ -42,7 +42,7 @@ class KeyMasks:
         if mask is None or mask.ndim != 2:
             return
         hidden = np.asarray(np.isneginf(mask) if mask.dtype.kind == "f" else mask, dtype=bool)
-        padded = next((found for given in self._given if (found := _filled(given, hidden.shape)) is not None), None)
+        padded = next((found for given in self._given if (found := fills.ends(given, hidden.shape)) is not None), None)
         if padded is None or hidden[~padded].mean() < _MOSTLY or hidden[padded].mean() > 1 - _MOSTLY:
             return
         seen = self._watch.seen
@@ -51,21 +51,6 @@ class KeyMasks:
         seen.inverted.batches += 1
         seen.inverted.padded += 1
         seen.inverted.share = max(seen.inverted.share, float(padded.mean()))
-
-
-def _filled(given: Any, shape: tuple[int, ...]) -> Array | None:
-    """Which positions of ids, int[rows, length], or of steps, float[rows, length, numbers], are filled up at the rows' ends: with one id,
-    or with zeros, that stand nowhere else. None for other inputs, and where no row is, or all are."""
-    plain = tensors.array(given)
-    if plain is None or plain.shape[:2] != shape or plain.ndim not in (2, 3) or plain.dtype.kind not in ("iu" if plain.ndim == 2 else "f"):
-        return None
-    if plain.ndim == 3:
-        same: Array = (plain == 0).all(-1)
-    else:
-        ends, counts = np.unique(plain[:, -1], return_counts=True)
-        same = plain == ends[counts.argmax()]
-    padded: Array = np.logical_and.accumulate(same[:, ::-1], axis=1)[:, ::-1]
-    return padded if bool((padded == same).all()) and bool((padded.sum(1) > 1).any()) and not bool(padded.all()) else None
 
 
 def _made(place: Place | None) -> Place | None:

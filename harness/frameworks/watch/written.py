@@ -14,6 +14,7 @@ from harness.frameworks.watch.sites import Place, Sites
 
 _LIMITS = ("max_length", "maxlen", "output_sequence_length", "model_max_length")
 _SMOOTHS = ("rolling", "convolve", "correlate", "uniform_filter1d", "gaussian_filter1d", "savgol_filter", "filtfilt", "avg_pool1d")
+_HELD = re.compile(r"(^|_)(val|valid|validation|test|held|holdout|dev)(_|$|\d)", re.IGNORECASE)
 _GROWS = ("append", "extend")
 _SPECIAL = 2  # tokens that stand at the ends of a row beside its text
 
@@ -181,6 +182,23 @@ def moved(script: Path) -> Place | None:
              if (isinstance(node, ast.Call) and re.search(r"flip|rot90|mirror|random_?rotat", _name(node.func), re.IGNORECASE))
              or (isinstance(node, ast.Slice) and node.step is not None and ast.unparse(node.step) == "-1")]
     return (str(script), min(lines), "<module>") if lines else None
+
+
+def unused(script: Path) -> Place | None:
+    """Where a script binds names of rows that are set aside (`x_val`, `test_texts`), of which it makes no use afterwards."""
+    tree = parsed.tree(str(script))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if not isinstance(node.ctx, ast.Store)}
+    lines = [node.lineno for node in names if isinstance(node.ctx, ast.Store) and node.id not in read and _HELD.search(node.id)]
+    return (str(script), min(lines), "<module>") if lines else None
+
+
+def compared_with_padding(script: Path) -> Place | None:
+    """The only line on which a script asks which ids are padding, `ids == PAD`."""
+    lines = {node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Compare)
+             and isinstance(node.ops[0], ast.Eq) and (re.search("pad", ast.unparse(node.comparators[0]), re.IGNORECASE)
+                                                      or getattr(node.comparators[0], "value", None) == 0)}
+    return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
 
 def smoothed(script: Path) -> Place | None:
