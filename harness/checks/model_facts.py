@@ -50,8 +50,8 @@ class UnitFacts(Facts):
 class UnmaskedFacts(Facts):
     """A model of class `kind` which is given token ids and no attention mask (a pretrained one inside the script's own, or one that
     generates): in how many `batches`, how many of these `padded`, and the largest `share` of padding in one of them.
-    `ones`: of a mask in which 1 stands for what is real. `covered`: a mask is given, and is 1 at every position, the padding too. `bare`: it
-    was trained without masks as well."""
+    `ones`: of a mask in which 1 stands for what is real. `covered`: a mask is given, and is 1 at every position, the padding too. `bare`:
+    it was trained without masks as well."""
 
     kind: str
     batches: int = 0

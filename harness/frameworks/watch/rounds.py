@@ -6,6 +6,7 @@ were before the first step. Everything is put back afterwards.
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any, Generic, Protocol
 
 import numpy as np
 
+from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.frameworks.watch import baseline, carry, orders, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
@@ -204,7 +206,7 @@ class Rounds(ABC, Generic[S]):
                 calls = self.watched.seen.loss_calls
                 self.facts.undivided = self.watched.session.safely("batches that are added up", self.undivided) or 0
                 fits.train(losses, highest=max(rates) if used_up(rates) else None,  # these too
-                           numbers=any(call.name in ("mse", "l1") for call in calls))
+                           numbers=any(map(_of_numbers, calls)))
                 held.measure(_RESTRAINT_SHARE * self.watched.session.budget.probe_seconds)
                 self.further(fits, len(losses))
                 self.facts.ordered = self.watched.session.safely("the order of rows", orders.measure, fits, self.steps, self.arrays,
@@ -224,3 +226,12 @@ def used_up(rates: list[float]) -> bool:
     if len(rates) < 2 * FIRST or rates.index(highest) > len(rates) // 4 or rates[-1] > 0.01 * highest:
         return False
     return sum(rate < 0.1 * highest for rate in rates) >= len(rates) // 2
+
+
+def _of_numbers(call: LossCall) -> bool:
+    """Whether numbers are learnt: by a loss that is known for it, or one that is written out of a difference of as many."""
+    if call.name in ("mse", "l1"):
+        return True
+    given, wanted = call.inputs, call.target
+    return (call.name == "other" and given is not None and wanted is not None and "float" in wanted.dtype
+            and math.prod(given.shape) == math.prod(wanted.shape) > 1)
