@@ -153,9 +153,9 @@ class GraphCut(Check):
         cut = "tf.stop_gradient(q - z)" if seen.framework in reading.KERAS else "(q - z).detach()"
         return Finding(
             message="A straight-through estimate is cut off whole: the part that was to carry the gradient past the hard decision is cut "
-                    "off with the rest, so nothing of the loss behind it reaches the weights in front of it.",
+                    "off with the rest, or taken away again, so nothing of the loss behind it reaches the weights in front of it.",
             remedy=f"Cut off the difference alone: `z + {cut}` has the value of `q` and the gradient of `z`.",
-            site=seen.sites["straight_through"], evidence=["one and the same part is added and taken away inside what is cut off"])
+            site=seen.sites["straight_through"], evidence=["one and the same part is added and taken away on one side of the cut"])
 
     @staticmethod
     def _part(seen: Observation) -> Finding | None:

@@ -78,6 +78,7 @@ def test_the_same_part_added_and_taken_away(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("library", "made", "fault"), [
     ("torch", "(z + q - z).detach()", True), ("torch", "z + (q - z).detach()", False),
+    ("torch", "z + q.detach() - z", True), ("tensorflow", "z + tf.stop_gradient(q) - z", True),
     ("tensorflow", "tf.stop_gradient(z + (q - z))", True), ("tensorflow", "z + tf.stop_gradient(q - z)", False)])
 def test_an_estimate_that_is_cut_off_whole(tmp_path: Path, library: str, made: str, *, fault: bool) -> None:
     pytest.importorskip(library)

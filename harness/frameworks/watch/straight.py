@@ -15,7 +15,8 @@ _CUTS = {"stop_gradient", "detach", "detach_"}
 def cut_whole(places: Iterable[Place | None]) -> Place | None:
     """The first of these places that cuts off a sum in which one and the same part is added and taken away.
 
-    `z + (q - z)` is `q`: nobody writes that but to let the gradient pass through `z`, and only the difference may be cut off for it.
+    `z + (q - z)` is `q`: nobody writes that but to let the gradient pass through `z`, and only the difference may be cut off for it. Where
+    `q` alone is, `z + cut(q) - z`, the gradient is taken away again with the `z` behind it.
     """
     return next((place for place in places if place is not None and _cancels(place[0], place[1])), None)
 
@@ -25,13 +26,22 @@ def _cancels(file: str, line: int) -> bool:
     scopes = [node for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.FunctionDef | ast.Module)
               and (isinstance(node, ast.Module) or node.lineno <= line <= (node.end_lineno or line))]
     for node in ast.walk(scopes[-1]) if scopes else ():
-        value = _cut(node) if getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0) else None
+        here = getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0)
+        value = _cut(node) if here else None
         if isinstance(value, ast.Name):
             value = _given(scopes[-1], value.id, line)
         terms = list(_terms(value, 1)) if value is not None else []
-        if any((-sign, part) in terms for sign, part in terms):
+        beside = list(_terms(node, 1)) if here and isinstance(node, ast.BinOp) and _holds_cut(node) else []
+        if any((-sign, part) in found for found in (terms, beside) for sign, part in found):
             return True
     return False
+
+
+def _holds_cut(value: ast.expr) -> bool:
+    """Whether one of the parts of a sum is cut off."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub):
+        return _holds_cut(value.left) or _holds_cut(value.right)
+    return isinstance(value, ast.Call) and _cut(value) is not None
 
 
 def _cut(node: ast.AST) -> ast.expr | None:
