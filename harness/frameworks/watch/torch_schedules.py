@@ -40,6 +40,7 @@ class Schedules:
         self._watch = watch
         self._last: Any = None
         self._stepped = 0
+        self._given = self._highest = 0.0  # by it so far: all rates together, and the highest
         self._first = 0  # steps of the optimizer before the schedule's first
 
     def attach(self) -> None:
@@ -75,7 +76,11 @@ class Schedules:
                 self._first = self._first or self._watch.steps.steps
                 if self._stepped == _TOLD:
                     session.safely("a schedule's length", self._whole_batches, schedule)
-            return original(schedule, *args, **kwargs)
+            made = original(schedule, *args, **kwargs)
+            if session.active and schedule is self._last:
+                rate = session.safely("a schedule's rate", _rate_of, schedule.optimizer) or 0.0
+                self._given, self._highest = self._given + rate, max(self._highest, rate)
+            return made
 
         return step
 
@@ -115,15 +120,15 @@ class Schedules:
         if facts is None or not asked or not facts.training_steps or self._stepped < _PER_STEP * (taken - self._first):
             return
         left = max(0, min(facts.training_steps - taken, _FOLLOWED))
+        first = rates[0] if rates else asked
         onward = list(itertools.islice(_rates(self._watch.torch, schedule), left))
         # The steps that a cycle was made for need not be those that the script takes.
         top = schedule.optimizer.param_groups[0].get("max_lr")
         if top and facts.planned_peak is None and facts.training_steps <= taken + left:
-            facts.planned_steps, facts.planned_peak = facts.training_steps, max([*rates, *onward], default=top) / float(top)
-        # Steps that were taken at full speed had no rate lower than the one of now.
-        now = float(schedule.optimizer.param_groups[0]["lr"])
-        between = (taken - len(rates)) * (rates[-1] if rates else now)
-        facts.worth = (sum(rates) + between + sum(onward)) / asked
+            facts.planned_steps, facts.planned_peak = facts.training_steps, max([first, self._highest, *onward]) / float(top)
+        # Those beyond are taken to go on as these do on average.
+        further = sum(onward) * max(0, facts.training_steps - taken) / left if left else 0.0
+        facts.worth = (first + self._given + further) / asked
 
     def _whole_batches(self, schedule: Any) -> None:
         """A cycle that refuses to go on after its last step, counted in whole batches where a shorter one ends each epoch."""
