@@ -176,7 +176,8 @@ class OptimizerFacts(Facts):
     going to take at most. Where all steps have been taken at
     a small part of `asked_rate`: in the `taken` steps the schedule made `schedule_steps` of its own, and needs `climb` more to give half
     of that rate (at most 2000 were followed, at `climb_peak` at most). `worth`: the rates of all `training_steps` together, as a number of
-    steps at the one asked for (of those to come, 2000 were followed, and the others go on as these do on average). `ignored`: arguments of older versions that it was given and passed
+    steps at the one asked for (of those to come, 2000 were followed, and the others go on as these do on average). `ignored`: arguments of
+    older versions that it was given and passed
     over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the
     script tries. `clips_nothing`: gradients are clipped at every step, where there are none, and `clips_late`: after it; `clip_share`: the
     part that clipping leaves of a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how

@@ -66,3 +66,25 @@ def test_a_number_counts_where_the_script_says_that_it_learns(tmp_path: Path, sa
     seen = watch(tmp_path, SCALED.replace("NAME", "keras").replace("SAID", said))
     assert not any("watching failed" in warning for warning in seen.warnings)
     assert ("G303" in found(seen)) is fault, found(seen)
+
+
+CODEC = HEAD + """
+x = (x[:, :3] @ np.random.randn(3, 10)).astype("float32")
+front = keras.Sequential([keras.Input((10,)), keras.layers.Dense(4)])
+back = keras.Sequential([keras.Input((4,)), keras.layers.Dense(10)])
+optimizer = keras.optimizers.Adam(1e-2)
+for epoch in range(2):
+    for at in range(0, 640, 32):
+        with tf.GradientTape() as tape:
+            made = back(front(x[at:at + 32], training=TOLD), training=True)
+            loss = tf.reduce_mean(tf.square(made - x[at:at + 32]))
+        weights = back.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+"""
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_part_that_learns_without_the_other(tmp_path: Path, told: bool) -> None:
+    """What is called in training mode is meant to be trained, though the rest learns without it."""
+    seen = watch(tmp_path, CODEC.replace("NAME", "keras").replace("TOLD", str(told)))
+    assert ("S405" in found(seen)) is told, found(seen)

@@ -151,3 +151,24 @@ def test_a_layer_of_the_model(tmp_path: Path, name: str, mode: str, *, fault: bo
     assert ("D106" in found(seen)) is fault
     if fault:
         assert seen.sites["moved"].source == 'keras.layers.RandomFlip("horizontal"),'
+
+
+def test_corners_that_are_mirrored_each_for_itself() -> None:
+    for crossed in (True, False):
+        watched = Mirrored()
+        for seed in (0, 1):
+            rng = np.random.default_rng(seed)
+            first = rng.integers(0, 8, (ROWS, 2))
+            boxes = np.concatenate([first, first + rng.integers(2, 8, (ROWS, 2))], 1).astype("float32")
+            pictures = np.zeros((ROWS, 16, 16, 1), "float32")
+            for picture, (left, top, right, bottom) in zip(pictures, boxes.astype(int), strict=True):
+                picture[top:bottom, left:right] = 1
+            if seed == 0:
+                moved = rng.random(ROWS) < 0.5
+                pictures[moved] = pictures[moved][:, :, ::-1]
+                boxes[moved] = np.stack([16 - boxes[moved, 0 if crossed else 2], boxes[moved, 1],
+                                         16 - boxes[moved, 2 if crossed else 0], boxes[moved, 3]], 1)
+            (watched.trained if seed == 0 else watched.held)([pictures], {"x": pictures, "boxes": boxes})
+        facts = watched.measure()
+        assert (facts is not None) is crossed
+        assert facts is None or facts.crossed == [0, 2]

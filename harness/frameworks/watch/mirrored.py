@@ -108,7 +108,7 @@ class Mirrored:
                 continue
             for judge in _judges(fixed, wanted, filters):
                 found = self._inside(judge, fixed, name) or _outside(judge, moving, target, name)
-                if found:
+                if found and (found.layer or not _stays(judge, fixed, wanted, filters, moving, target, found.how)):
                     return found
         return None
 
@@ -167,11 +167,20 @@ def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFac
                        crossed=[first, first + 2])
 
 
+def _stays(judge: _Judge, fixed: Array, wanted: Array, filters: Array, moving: Array, target: Array, how: str) -> bool:
+    """Whether what is wanted may well stay as it is when a picture is moved so: learnt from the evaluation's pictures both ways, it is told
+    as before, and the training rows fit. Pictures that lie to one side only are strange to a baseline once they are moved, no more."""
+    both, twice = np.concatenate([fixed, _MOVES[how](fixed)]), np.concatenate([wanted, wanted])
+    other = next((one for one in _judges(both, twice, filters) if type(one) is type(judge) and one.column == judge.column), None)
+    return other is not None and bool((other.errors(moving, target) > other.beyond).mean() < _ASTRAY)
+
+
 class _Judge(ABC):
     """A ridge regression on rows of the evaluation. `own`: errors there, each of rows that it was not fitted on."""
 
     own: Array
     beyond: float
+    column = 0
 
     @property
     @abstractmethod
@@ -244,7 +253,7 @@ class _OfNumbers(_Judge):
     """One column of numbers."""
 
     def __init__(self, ridge: _Ridge, wanted: Array, column: int) -> None:
-        self._ridge, self._column, self._spread = ridge, column, wanted[:, column].std() + 1e-9
+        self._ridge, self.column, self._spread = ridge, column, wanted[:, column].std() + 1e-9
         self.own = self._distance(ridge.apart, wanted)
         self.beyond = float(np.quantile(self.own, _BEYOND))
 
@@ -253,7 +262,7 @@ class _OfNumbers(_Judge):
         return bool(self.own.mean() < 1 - _TELLS)
 
     def _distance(self, answers: Array, wanted: Array) -> Array:
-        found: Array = ((answers - wanted)[:, self._column] / self._spread) ** 2
+        found: Array = ((answers - wanted)[:, self.column] / self._spread) ** 2
         return found
 
     def errors(self, pictures: Array, target: Array) -> Array:

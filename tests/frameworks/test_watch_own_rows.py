@@ -1,0 +1,95 @@
+"""Evaluations of nothing but training rows, and masks of TensorFlow that are the wrong way round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import FAILED, Finding, walk
+from harness.checks.observation import Observation
+from tests.frameworks import test_watch_keras as small
+from tests.frameworks.watching import HEAD, watch
+
+
+def found(seen: Observation, code: str) -> Finding | None:
+    results = walk(seen)
+    assert not [result for result in results if (result.reason or "").startswith(FAILED)]
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    return next((result.finding for result in results if result.code == code), None)
+
+
+TORCH = HEAD + """
+x_train, x_val, y_train, y_val = X[:300], X[300:], y[:300], y[300:]
+train = DataLoader(TensorDataset(x_train, y_train), batch_size=20, shuffle=True)
+print(len(test))
+held = DataLoader(TensorDataset(ROWS), batch_size=50)
+for epoch in range(3):
+    model.train()
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        print(sum(int((model(xb).argmax(1) == yb).sum()) for xb, yb in held))
+"""
+
+
+@pytest.mark.parametrize(("rows", "rest", "fault"), [
+    ("x_train, y_train", "", True), ("x_val, y_val", "", False),
+    ("x_train, y_train", "print(len(x_val), len(y_val))\n", False)])  # how well the training rows are known is a question of its own
+def test_rows_that_are_set_aside_and_never_used(tmp_path: Path, rows: str, rest: str, *, fault: bool) -> None:
+    finding = found(watch(tmp_path, TORCH.replace("ROWS", rows) + rest, steps=60), "E510")
+    assert (finding is not None) is fault
+
+
+FIT = """
+import numpy as np, keras
+keras.utils.set_random_seed(0)
+ids = np.random.default_rng(0).integers(1, 200, (700, 16))
+label = (ids[:, 0] > 100).astype("int64")
+x_train, x_test, y_train, y_test = ids[:500], ids[500:], label[:500], label[500:]
+model = keras.Sequential([keras.layers.Embedding(200, 8), keras.layers.Flatten(), keras.layers.Dense(2)])
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x_train, y_train, validation_data=ROWS, batch_size=50, epochs=3, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("rows", "fault"), [("(x_train, y_train)", True), ("(x_test, y_test)", False)])
+def test_rows_of_ids_in_fit(tmp_path: Path, rows: str, *, fault: bool) -> None:
+    pytest.importorskip("keras")
+    finding = found(small.watch(tmp_path, FIT.replace("ROWS", rows)), "E510")
+    assert (finding is not None) is fault
+
+
+MASKS = """
+import os
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import numpy as np, tensorflow as tf
+from transformers import BertConfig, TFBertForSequenceClassification
+tf.keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+ids = rng.integers(1, 60, (320, 12))
+for row, length in zip(ids, rng.integers(4, 12, 320)):
+    row[length:] = 0
+y = (ids[:, 0] > 30).astype("int64")
+model = TFBertForSequenceClassification(BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                                                   intermediate_size=16, num_labels=2))
+optimizer = tf.keras.optimizers.Adam(1e-3)
+for at in range(0, 320, 16):
+    given = tf.constant(ids[at:at + 16])
+    with tf.GradientTape() as tape:
+        mask = tf.cast(given MARK 0, tf.int32)
+        loss = tf.reduce_mean(model(given, attention_mask=mask, labels=tf.constant(y[at:at + 16]), training=True).loss)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize("mark", ["==", "!="])
+def test_masks_the_wrong_way_round(tmp_path: Path, mark: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    if not hasattr(transformers, "TFBertForSequenceClassification"):
+        pytest.skip("transformers 5 has no models for TensorFlow")
+    finding = found(small.watch(tmp_path, MASKS.replace("MARK", mark)), "B102")
+    assert (finding is not None) == (mark == "==")
