@@ -126,3 +126,13 @@ def test_what_is_written_into_a_name_that_is_handed_on(tmp_path: Path) -> None:
     place = written.column(names["collate"].__code__, ("labels",), Sites(path))  # type: ignore[attr-defined]
     assert place is not None
     assert place[1] == 4
+
+
+@pytest.mark.parametrize(("width", "noted"), [(2.0, True), (0.02, False)])
+def test_where_a_configuration_says_how_wide_weights_are_drawn(tmp_path: Path, width: float, *, noted: bool) -> None:
+    pytest.importorskip("transformers")
+    text = ("from transformers import DistilBertConfig\nconfig = DistilBertConfig(\n    vocab_size=20,\n"
+            f"    initializer_range={width},\n)\n")
+    seen = watch(tmp_path, text)
+    assert ("weights_drawn" in seen.sites) is noted
+    assert not noted or seen.sites["weights_drawn"].line == 4

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
 _FILLER, _LEFT_OUT = "label_pad_token_id", -100  # what a collator of transformers fills labels up with, and its default
+_WIDTHS, _WIDE = ("initializer_range", "init_std"), 0.2  # ten times what models of transformers are drawn by
 _TOLD = ("vocab_size", "max_position_embeddings", "n_positions", "num_labels", "type_vocab_size")
 
 
@@ -36,6 +37,10 @@ class Configs:
             if session.active:
                 session.safely("a configuration", self._made, session.sites.place(skip=config))
             original(config, *args, **kwargs)
+            wide = next((name for name in _WIDTHS if (getattr(config, name, None) or 0) > _WIDE), None) if session.active else None
+            if wide is not None:
+                place = session.safely("a configuration", session.sites.place, config)
+                session.noted("weights_drawn", keywords(place).get(wide, place))
 
         return __init__
 

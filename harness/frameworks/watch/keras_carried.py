@@ -60,6 +60,12 @@ class CarriedStates:
             self._watch.session.safely("a state", self.carried.ended, function, [part for part in made if _wide(part)])
         return made
 
+    def rested(self, function: Any, name: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """As `ran`, of a function whose graph runs, in which there may have been a step."""
+        made = self.ran(function, name, args, run)
+        self.carried.stepped()
+        return made
+
     def _begins(self, function: Any, name: str, args: tuple[Any, ...]) -> None:
         zeros = (number for number, part in enumerate(args) if _wide(part) and not np.any(part))
         place = self._states.setdefault(id(function), next(zeros, -1))

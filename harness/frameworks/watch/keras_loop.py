@@ -127,8 +127,7 @@ class Loop:
 
                 if not self._watch.leads_on and self._graphs.rests(function):
                     self._may_end()
-                    self._watch.states.carried.stepped()
-                    return original(function, *args, **kwargs)
+                    return self._watch.states.rested(function, code.co_name, args, lambda: original(function, *args, **kwargs))
                 with self._graphs.called(function, code, args, kwargs), self._watch.draws.traced([python], "drawn_in_step", trains=False):
                     args = tuple(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
                     return self._watch.states.ran(function, code.co_name, args, lambda: python(*args, **kwargs))
