@@ -64,11 +64,9 @@ def test_rows_of_ids_in_fit(tmp_path: Path, rows: str, *, fault: bool) -> None:
 
 
 MASKS = """
-import os
-os.environ["TF_USE_LEGACY_KERAS"] = "1"
-import numpy as np, tensorflow as tf
+import numpy as np, tensorflow as tf, tf_keras
 from transformers import BertConfig, TFBertForSequenceClassification
-tf.keras.utils.set_random_seed(0)
+tf_keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 ids = rng.integers(1, 60, (320, 12))
 for row, length in zip(ids, rng.integers(4, 12, 320)):
@@ -76,7 +74,7 @@ for row, length in zip(ids, rng.integers(4, 12, 320)):
 y = (ids[:, 0] > 30).astype("int64")
 model = TFBertForSequenceClassification(BertConfig(vocab_size=60, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
                                                    intermediate_size=16, num_labels=2))
-optimizer = tf.keras.optimizers.Adam(1e-3)
+optimizer = tf_keras.optimizers.Adam(1e-3)
 for at in range(0, 320, 16):
     given = tf.constant(ids[at:at + 16])
     with tf.GradientTape() as tape:

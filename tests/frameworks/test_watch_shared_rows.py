@@ -137,7 +137,7 @@ def test_what_is_shared() -> None:
     rows = np.random.default_rng(0).normal(size=(200, 5)).astype("float32")
     assert _seen(rows[:160], rows[160:]) == SharedFacts(rows=40, shared=0, trained=160)
     assert _seen(rows[:160], rows[140:180]) == SharedFacts(rows=40, shared=20, trained=160)
-    assert _seen(rows[:160], rows[:160]) is None  # how well the training rows are known
+    assert _seen(rows[:160], rows[:160]) == SharedFacts(own=160)  # how well the training rows are known
     assert _seen(rows[:160], rows[:160], rows[160:]) == SharedFacts(rows=40, shared=0, trained=160)
     assert _seen(rows[:160], rows) is None  # all the rows there are
     known = rows[:160]

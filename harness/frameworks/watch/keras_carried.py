@@ -26,8 +26,14 @@ class CarriedStates:
         self._states: dict[int, int] = {}  # by function, which of its arguments
 
     def attach(self, keras: Any) -> None:
-        replace = self._watch.session.patches.replace
-        replace(keras.layers.RNN, "__call__", self._wrap)
+        replace, kind = self._watch.session.patches.replace, keras.layers.RNN
+
+        def inherited(layer: Any, *args: Any, **kwargs: Any) -> Any:
+            above: Any = super(kind, layer)
+            return above.__call__(*args, **kwargs)  # looked up anew, since others stand in for it for a while
+
+        own = "__call__" in vars(kind)
+        replace(kind, "__call__", lambda original: self._wrap(original if own else inherited))
         for name in ("reset_state", "reset_states"):
             if hasattr(keras.layers.RNN, name):
                 replace(keras.layers.RNN, name, self._wrap_reset)

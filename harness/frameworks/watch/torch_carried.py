@@ -30,12 +30,14 @@ class CarriedStates:
         if call.grad and self.carried.looks and not self._watch.evaluating:
             states = [part for part in trees.leaves([call.args[1:], call.kwargs], tensors.is_tensor)
                       if part.is_floating_point() and part.dim() > 1]
-            self.carried.begins(call.module, states, lambda: call.args[:1], self._drawn(call), name=type(call.module).__name__)
+            with self._watch.session.paused():  # what is read here is no cut in a graph
+                self.carried.begins(call.module, states, lambda: call.args[:1], self._drawn(call), name=type(call.module).__name__)
 
     def ended(self, call: RootCall) -> None:
         """It has run, and something may go back through its answer."""
         if self.carried.looks:
-            self.carried.ended(call.module, [part for part in trees.leaves(call.output, tensors.is_tensor) if part.dim() > 1])
+            with self._watch.session.paused():
+                self.carried.ended(call.module, [part for part in trees.leaves(call.output, tensors.is_tensor) if part.dim() > 1])
 
     @staticmethod
     def _drawn(root: RootCall) -> Any:
@@ -51,7 +53,7 @@ class CarriedStates:
                 watch.session.safely("a recurrent state", self._begins, layer, args, kwargs)
             made = original(layer, *args, **kwargs)
             if looks:
-                watch.session.safely("a recurrent state", self.carried.ended, layer, made[1])
+                watch.session.safely("a recurrent state", self._ended, layer, made[1])
             return made
 
         return __call__
@@ -59,5 +61,10 @@ class CarriedStates:
     def _begins(self, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         root = self._root if self._watch.calls.inside else None
         given = args[:1] if root is None else [root.args, root.kwargs]
-        self.carried.begins(layer, args[1] if len(args) > 1 else kwargs.get("hx"), lambda: given,
-                            self._drawn(root) if root is not None else None)
+        with self._watch.session.paused():
+            self.carried.begins(layer, args[1] if len(args) > 1 else kwargs.get("hx"), lambda: given,
+                                self._drawn(root) if root is not None else None)
+
+    def _ended(self, layer: Any, state: Any) -> None:
+        with self._watch.session.paused():
+            self.carried.ended(layer, state)

