@@ -13,7 +13,7 @@ from harness.checks.model_facts import CarriedFacts
 from harness.frameworks.watch import tensors, trees
 from harness.frameworks.watch.sites import Place, Sites, names_of, site
 
-_STEPS, _LARGE = 4000, 1 << 20
+_STEPS, _LARGE = 2000, 1 << 20
 _WIDE, _APART = 8, 0.9  # numbers in a row that tells rows apart, and the share of those in a batch that are unlike any other
 
 Array = np.ndarray[Any, Any]
@@ -63,7 +63,8 @@ class Carried:
         known = self._layers.setdefault(id(layer), _Layer(self._step))
         if known.step == self._step and (known.left or known.rows):
             return  # once more in the same step: a sequence in pieces, or word after word
-        states, rows = _states(state), _marks(given())
+        states = _states(state)
+        rows = _marks(given()) if states else []
         if self._begun.setdefault(id(layer), not name or not any(part.any() for part in states)) is False:
             return
         carried = bool(states) and _same(states, known.left)

@@ -40,10 +40,14 @@ class Copies:
         self._models: dict[int, _Model] = {}
         self._syncs: list[syncs.Sync] = []
         self._every: int | None = None
+        self._alike = True  # whether any two models began with the same weights
 
     def stepped(self) -> None:
         """An optimizer step is over."""
         self._step += 1
+        if self._step == 1:
+            firsts = [each.first for each in self._models.values() if each.first]
+            self._alike = len(set(firsts)) < len(firsts)
         if self._step == _STEPS:
             self._syncs = syncs.of(self._sites.script)
             counts = [found for sync in self._syncs if sync.every is not None and (found := self._number(sync.every)) is not None]
@@ -58,7 +62,7 @@ class Copies:
     def ran(self, model: Any, weights: Weights, given: Any, *, recorded: bool) -> None:
         """A model has run, whose `weights()` are these tensors; `recorded`: with gradients. One that is not there before the first step is
         not followed."""
-        if self._step >= _MOST:
+        if self._step >= _MOST or not self._alike:
             return
         known = self._models.get(id(model))
         if known is None and not self._step and len(self._models) < _MODELS:

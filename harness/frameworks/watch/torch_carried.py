@@ -27,7 +27,7 @@ class CarriedStates:
     def begins(self, call: RootCall) -> None:
         """A model is about to run. One that is given a state beside its rows may be made of cells."""
         self._root = call
-        if call.grad and self.carried.looks and not self._watch.evaluating:
+        if call.grad and self._takes_more(call) and self.carried.looks and not self._watch.evaluating:
             states = [part for part in trees.leaves([call.args[1:], call.kwargs], tensors.is_tensor)
                       if part.is_floating_point() and part.dim() > 1]
             with self._watch.session.paused():  # what is read here is no cut in a graph
@@ -35,9 +35,14 @@ class CarriedStates:
 
     def ended(self, call: RootCall) -> None:
         """It has run, and something may go back through its answer."""
-        if self.carried.looks:
+        if self._takes_more(call) and self.carried.looks:
             with self._watch.session.paused():
                 self.carried.ended(call.module, [part for part in trees.leaves(call.output, tensors.is_tensor) if part.dim() > 1])
+
+    @staticmethod
+    def _takes_more(call: RootCall) -> bool:
+        """Whether a model is given something beside its rows, be it nothing as yet."""
+        return len(call.args) + len(call.kwargs) > 1
 
     @staticmethod
     def _drawn(root: RootCall) -> Any:
