@@ -47,7 +47,7 @@ class Negated(Check):
                     f"such as say nothing {both.silent[0]:.3g}, which is less.",
             remedy="Look at the sign of each term. What is large where the model is right, as a Dice coefficient, an overlap or a "
                    "likelihood, goes in as `1 - dice` or with a minus.",
-            site=both.site or reading.place(seen, "loss", "backward"),
+            site=reading.place(seen, "loss", "backward"),
             evidence=[f"in each of {len(both.right)} steps", *reading.own_losses(seen)])
 
     @staticmethod

@@ -108,7 +108,6 @@ class ContraryFacts(Facts):
     certain: list[float]
     right: list[float]
     wrong: list[float]
-    site: Site | None = None
 
 
 class TwinFacts(Facts):

@@ -94,7 +94,7 @@ class Carried:
 
     def _handed(self, state: Any) -> Place | None:
         """The line on which the state is handed over: of a function that has it as an argument, where that is called."""
-        parts = {id(part) for part in [state, *trees.leaves(state, _is_array)]}
+        parts = {id(part) for part in [state, *trees.leaves(state, tensors.is_array)]}
         frames = self._sites.frames()
         frame = next((frame for frame in frames if not parts & _arguments(frame)), None)
         frame = frame or next(iter(frames[-1:]), None)
@@ -109,7 +109,7 @@ def _arguments(frame: FrameType) -> set[int]:
 
 
 def _states(state: Any) -> list[Array]:
-    found = [tensors.array(part) for part in trees.leaves(state, _is_array)]
+    found = [tensors.array(part) for part in trees.leaves(state, tensors.is_array)]
     return [np.array(part) for part in found if part is not None and part.dtype.kind == "f" and part.size <= _LARGE]
 
 
@@ -118,13 +118,9 @@ def _same(one: list[Array], other: list[Array]) -> bool:
     return bool(one) and all(part.any() and any(np.array_equal(part, left) for left in other) for part in one)
 
 
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
-
-
 def _marks(given: Any) -> list[int]:
     """A number for each row, of the first tensor that tells rows apart and is small enough to be read."""
-    for part in trees.leaves(given, _is_array):
+    for part in trees.leaves(given, tensors.is_array):
         found = tensors.array(part)
         if found is not None and found.ndim > 1 and len(found) > 1 and found[0].size >= _WIDE and found.size <= _LARGE:
             marks = [hash(row.tobytes()) for row in found]

@@ -68,7 +68,7 @@ class Copies:
         if known is None and not self._step and len(self._models) < _MODELS:
             known = self._models[id(model)] = _Model(model, weights, _marks(weights()), self._sites.place())
         if known is not None:
-            marks = {(mark, recorded) for mark in _marks(trees.leaves(given, _is_array))}
+            marks = {(mark, recorded) for mark in _marks(trees.leaves(given, tensors.is_array))}
             known.given.setdefault(self._step, set()).update(marks)
 
     def facts(self, held: set[int]) -> CopyFacts | None:
@@ -103,8 +103,3 @@ def _marks(given: list[Any]) -> tuple[int, ...]:
     if any(part is None or part.size > _LARGE for part in found):
         return ()
     return tuple(zlib.crc32(np.ascontiguousarray(part).tobytes(), part.size) for part in found if part is not None)
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
-

@@ -20,6 +20,11 @@ def is_tensor(value: Any) -> bool:
     return hasattr(value, "grad_fn") and hasattr(value, "device")
 
 
+def is_array(value: Any) -> bool:
+    """A tensor of any framework, or an array."""
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
 def is_strided(tensor: Any) -> bool:
     """Whether a torch tensor has one storage; a sparse one has none."""
     return str(tensor.layout) == "torch.strided"
