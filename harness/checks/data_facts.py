@@ -74,7 +74,9 @@ class BatchFacts(Facts):
     many rows it lies off from a batch before it that shares the others with it; 0 if none does, None for the first. `pieced_rows`: rows
     with a label for each word, some of which are cut into pieces; in `pieced_astray` the labels are laid on the pieces one after the other,
     and not on the first piece of each word. `filled_labels`: of tokens that the attention mask hides, how many have a label, where all have
-    the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`.
+    the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`. `echoed`: the labels are the ids themselves, those
+    of the padding too, each asked for from the place before it. `slipped`: whether the labels of tokens stand one place before theirs, on
+    a first token that is of no word too; None where rows do not begin with such a token.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -100,6 +102,8 @@ class BatchFacts(Facts):
     filled_labels: int = 0
     filled_label: int | None = None
     token_labels: int = 0
+    echoed: bool = False
+    slipped: bool | None = None
 
 
 class VocabularyFacts(Facts):

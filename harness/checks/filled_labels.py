@@ -11,6 +11,11 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
 _BATCHES, _SHARE = 2, 0.15
+_TEXT_SHARE = 0.4  # of a language model's, which learns from the first such token where a text ends
+_OF_TOKENS = ("Give padding the label -100 (`labels + [-100] * gap`; `DataCollatorForTokenClassification` does): losses of PyTorch and of "
+              "transformers leave it out. Leave it out of every metric as well, `keep = labels != -100`.")
+_OF_TEXT = ("The labels of a language model are the ids of its text alone: `labels[attention_mask == 0] = -100` after the copy, as "
+            "`DataCollatorForLanguageModeling` has it. Leave padding out of perplexity and accuracy as well.")
 _COUNTING = {"cross_entropy", "nll", "sparse_categorical"}
 
 
@@ -35,17 +40,17 @@ class FilledLabels(Check):
             raise NotJudged("no batch with a label for each token and an attention mask was seen")
         filled, total = sum(batch.filled_labels for batch in batches), sum(batch.token_labels for batch in batches)
         labels = {batch.filled_label for batch in batches if batch.filled_labels}
-        if len(batches) < _BATCHES or len(labels) != 1 or filled < _SHARE * total:
+        echoed = all(batch.echoed for batch in batches)
+        if len(batches) < _BATCHES or len(labels) != 1 or filled < (_TEXT_SHARE if echoed else _SHARE) * total:
             return None
         label = next(iter(labels))
         if not self._counted(seen, label):
             return None
         return Finding(
             message=f"Padding is asked for like text: {filled / total:.0%} of the tokens that the loss counts fill their rows up, and all "
-                    f"of these have the label {label}, as tokens of the text have too.",
-            remedy="Give padding the label -100 (`labels + [-100] * gap`; `DataCollatorForTokenClassification` does): losses of PyTorch "
-                   "and of transformers leave it out. Leave it out of every metric as well, `keep = labels != -100`.",
-            site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made")
+                    f"of these have the label {label}, " + ("their own id." if echoed else "as tokens of the text have too."),
+            remedy=_OF_TEXT if echoed else _OF_TOKENS,
+            site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made", "labels.made")
                  or raised.built_by(seen, *raised.LABELS) or next(reversed(sourcing.lines(seen, "labels")), None)
                  or reading.place(seen, "loss", "forward", "fit"),
             evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",

@@ -10,7 +10,7 @@ from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFa
 from harness.checks.observation import Observation
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
-_LEAST_DRAWS = 3
+_LEAST_DRAWS, _LEAST_BATCHES = 3, 1
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
 _BY_HEART, _RELATED_ROWS = 0.3, 500
 # Share of rows with the same answer: a model that has learnt its rows by heart leans far to one side, too.
@@ -29,6 +29,9 @@ def finding(seen: Observation) -> Finding | None:
     pieced, astray = (sum(getattr(batch, name) for batch in seen.batches) for name in ("pieced_rows", "pieced_astray"))
     if astray > max(_LEAST_DRAWS, _MOSTLY * pieced):
         return _on_pieces(seen, pieced, astray)
+    framed = [batch.slipped for batch in seen.batches if batch.slipped is not None]
+    if sum(framed) > max(_LEAST_BATCHES, _MOSTLY * len(framed)):
+        return _slipped(seen, sum(framed))
     if seen.augmentation is not None and seen.augmentation.apart > max(_LEAST_DRAWS, _ASTRAY * seen.augmentation.compared):
         return _drawn_apart(seen, seen.augmentation)
     if seen.mirrored is not None:
@@ -163,6 +166,19 @@ def _on_pieces(seen: Observation, rows: int, astray: int) -> Finding:
         site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
         or sourcing.line(seen, "labels", "made", "taken") or reading.place(seen, "loader", "fit"),
         evidence=[f"rows in which as many tokens have a label as there are words, but not those that begin one: {astray}"])
+
+
+def _slipped(seen: Observation, batches: int) -> Finding:
+    """Labels of words in rows that begin with a token of no word."""
+    return Finding(
+        message="Each label stands one token before the one that it belongs to: the rows begin with a token that is of no word, and their "
+                "labels do not leave it out.",
+        remedy="Give the tokens that frame a row a label that the loss leaves out, `labels = [-100] + labels + [-100]`, and the metric "
+               "the same places.",
+        site=reading.place(seen, "getitem.labels", "map.labels", "labels.framed") or sourcing.line(seen, "labels", "made", "taken")
+        or reading.place(seen, "collator.labels", "loader", "fit"),
+        evidence=[("batches in which every row begins with the same token and has a label there that varies, and labels follow from the "
+                   f"tokens behind theirs more often than from their own: {batches}")])
 
 
 def _collated(seen: Observation, collation: CollationFacts) -> Finding:

@@ -20,6 +20,7 @@ from harness.child import ImportClock, print_traceback, redirect_noise
 from harness.diagnosis import later
 from harness.diagnosis.transport import write
 from harness.frameworks import on_cpu
+from harness.frameworks.watch import keras_tracing
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
 
@@ -49,6 +50,7 @@ def main(request: dict[str, Any]) -> int:
     session = WatchSession(path, WatchBudget(**request["budget"]))
     if further is None:
         session.attach()
+        session.when_imported("tensorflow", keras_tracing.short_lived)
     else:
         module.__dict__[later.NAME] = later.on_turn(further.turn, functools.partial(session.attach, late=True))
     begun = time.monotonic()

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import fills, written
+from harness.frameworks.watch import fills, keras_fillers, written
 from harness.frameworks.watch.keras_tape import recorded
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.samples import Samples
@@ -48,12 +48,13 @@ class Asked:
 
     def stepped(self, forwards: list[tuple[Any, tuple[Any, ...], dict[str, Any], Any]]) -> None:
         """A loop has taken a step through these models, each with arguments, keywords and what it made of them."""
-        for model, args, kwargs, _ in forwards:
+        for model, args, kwargs, found in forwards:
             given = _given(args, kwargs)
             if hasattr(model, "config") and _IDS in given:
                 mask = given.get(_MASK, args[1] if len(args) > 1 else None)
                 self._looped = model
                 self._came(model, {_IDS: numpy_of(given[_IDS]), _MASK: None if mask is None else numpy_of(mask)})
+                self._counts(model, given, found)
 
     def _came(self, model: Any, columns: dict[str, Any]) -> None:
         self._batches += 1
@@ -63,6 +64,16 @@ class Asked:
             self._fillers.update(np.unique(np.asarray(ids)[np.asarray(mask) == 0]).tolist())
         elif self._batches <= _BATCHES and ids is not None and mask is None:
             self._bare.trained(np.asarray(ids), getattr(model, "config", None))
+
+    def _counts(self, model: Any, given: dict[str, Any], found: Any) -> None:
+        """Whether a loss that is the model's own counts the labels of padding; asked once such labels were seen."""
+        seen = self._watch.seen
+        if seen.probes.fillers_counted is None and getattr(found, "loss", None) is not None and any(
+                batch.filled_labels for batch in seen.batches):
+            session = self._watch.session
+            with session.paused():
+                seen.probes.fillers_counted = keras_fillers.counted_by(model, given)
+            session.noted("labels.made", written.assigned("labels", session.script, session.sites, bare=True))
 
     def _turned(self, model: Any, ids: Any, mask: Any) -> None:
         """A mask that is 1 at the filler of the rows' ends, and 0 at what is real."""

@@ -116,7 +116,10 @@ class Evaluations:
     def _scaled(self, model: Any, data: Any) -> None:
         from harness.frameworks.watch.keras_data import columns_of
 
-        columns = columns_of(data)
+        self.given(model, columns_of(data))
+
+    def given(self, model: Any, columns: dict[str, Any]) -> None:
+        """The rows of a batch that a model is asked about."""
         given = list(columns.values())[:1]
         self._watch.splits.held(model, given)
         self._watch.shared.held(model, given)

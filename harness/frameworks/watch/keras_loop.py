@@ -20,13 +20,14 @@ from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_given import Given
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_loop_evaluations import Evaluations, Forward
 from harness.frameworks.watch.keras_signs import OfTapes
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_swapped import Swapped
-from harness.frameworks.watch.keras_tape import Taken, holds, recorded, rows_of
+from harness.frameworks.watch.keras_tape import Taken, holds, recorded
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
 
@@ -45,7 +46,7 @@ class Loop:
         self._inside = 0
         self._model: Any = None
         self._given: Any = None
-        self._delivered: tuple[Any, int | None] = None, None  # the last dataset that a loop reads, and the rows of its last batch
+        self._rows = Given(watch)
         self._outputs: dict[int, Any] = {}
         self._calls: list[LossCall] = []
         self._targets: list[float] = []
@@ -110,7 +111,7 @@ class Loop:
         def __next__(iterator: Any) -> Any:  # noqa: N807
             batch = original(iterator)
             if self._looking:
-                self._delivered = getattr(iterator, "_dataset", None), rows_of(batch)
+                self._rows.delivered(getattr(iterator, "_dataset", None), batch)
             return batch
         return __next__
 
@@ -193,6 +194,7 @@ class Loop:
         """A model runs where no tape records, after it has been trained: that is an evaluation."""
         if self._watch.seen.steps and not recorded() and self._watch.seen.model is not None and model is self._trained:
             self._evaluations.ran(Forward(args, training, None))
+            self._watch.session.safely("rows of an evaluation", self._rows.held, model, args)
             self._evaluated = True
 
     def _wrap_loss(self, original: Any) -> Any:
@@ -375,8 +377,8 @@ class Loop:
         if seen.optimizer is None:
             seen.optimizer = watch.compiles.optimizer(None, optimizer)
         labels = class_ids(numpy_of(self._labels)) if self._labels is not None else None
-        if self._given is not None and self._labels is not None:
-            self._watch.session.safely("a batch", self._came)
+        if self._given is not None and (self._labels is not None or "labels" in getattr(self._given, "keys", tuple)()):
+            self._watch.session.safely("a batch", self._rows.trained, taken.forwards, self._given, self._labels)
         squares = [norm * norm for norm in norms]
         seen.steps.append(StepFacts(
             step=self._number, loss=sum(targets) if targets else None, backwards=len(targets),
@@ -390,10 +392,3 @@ class Loop:
         taken.applied, taken.optimizer = [part[0] if isinstance(part, list | tuple) else part for part in applied], optimizer
         if self._probes is not None:
             self._probes.took(taken, labels, seen.steps[-1].loss, calls)
-
-    def _came(self) -> None:
-        data = self._watch.data
-        if data.current is None:
-            dataset, rows = self._delivered
-            data.begins({"x": dataset if dataset is not None and rows == rows_of(self._given) else iter(())})
-        data.came((self._given, self._labels))

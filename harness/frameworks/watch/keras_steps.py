@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_gradients, tensors, written
+from harness.frameworks.watch import keras_divergence, keras_gradients, keras_tracing, tensors, written
 from harness.frameworks.watch.keras_baked import Baked
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
@@ -101,8 +102,7 @@ class Steps:
         before = vars(model).get(name)
         made = watched(self._keras, step, lambda record: self._tell(phase, record), lambda: self._built(model), self._watch.fault,
                        self._watch.session.sites.here, differences=phase == "train",
-                       tracing=lambda: self._watch.draws.traced([step, *(layer.call for layer in flat_layers(model))], "drawn_in_step",
-                                                                trains=phase == "train"))
+                       tracing=lambda: self._tracing(model, step, phase))
         object.__setattr__(model, name, made)
 
         def undo() -> None:
@@ -112,6 +112,12 @@ class Steps:
                 object.__delattr__(model, name)
 
         self._watch.session.patches.calling(undo)
+
+    @contextlib.contextmanager
+    def _tracing(self, model: Any, step: Any, phase: str) -> Iterator[None]:
+        functions = [step, *(layer.call for layer in flat_layers(model))]
+        with self._watch.draws.traced(functions, "drawn_in_step", trains=phase == "train"), keras_tracing.once(model):
+            yield
 
     def _tell(self, phase: str, record: Recording) -> None:
         """A step was traced (or, run eagerly, was executed)."""
@@ -207,7 +213,7 @@ class Steps:
         watch.session.reach("batch")
         if watch.seen.model is None:
             watch.models.describe(model)
-        if self.start is None and _complete(model):
+        if self.start is None and keras_tracing.is_complete(model):
             self._begin(model)
         if watch.seen.optimizer is None and getattr(model, "optimizer", None) is not None:
             watch.seen.optimizer = watch.compiles.optimizer(model, model.optimizer)
@@ -234,7 +240,7 @@ class Steps:
         number, self.watched_model = self.taken, model
         self._mode(traced)
         columns, labels = watch.data.came(seen["data"])
-        self._given(model, columns)
+        self.given(model, columns)
         calls = self._losses(model, seen, traced, number)
         watch.terms.stepped(number, calls)
         watch.session.safely("weights of rows", watch.unweighed.stepped, model, seen["data"], targets, calls, traced)
@@ -274,14 +280,15 @@ class Steps:
             self._begin(model)
         watch.probes.offer(seen["data"], labels, scale)
 
-    def _given(self, model: Any, columns: dict[str, Any]) -> None:
+    def given(self, model: Any, columns: dict[str, Any]) -> None:
         """The rows of a batch that was trained on."""
         watch, first = self._watch, list(columns.values())[:1]
         watch.session.safely("a scale", watch.splits.trained, model, first)
         watch.session.safely("rows that are trained on", watch.shared.trained, model, first)
         watch.session.rows_trained(first)
         watch.session.safely("pictures that are trained on", watch.mirrored.trained, first, columns)
-        watch.session.safely("padding", watch.asked.trained, model, columns)
+        if watch.fitting:
+            watch.session.safely("padding", watch.asked.trained, model, columns)
 
     def _mode(self, traced: Traced) -> None:
         facts = self._watch.seen.evaluation
@@ -367,14 +374,6 @@ class Steps:
             optimizer.scheduled = True
         self._watch.session.safely("numbers of a graph", self._baked.finish)
         self._watch.models.ended(self.start)
-
-
-def _complete(model: Any) -> bool:
-    """Whether all of a model's weights are there; a layer of it may still wait for its first input."""
-    try:
-        return bool(model.built) and all(layer.built for layer in flat_layers(model)) and model.trainable_variables is not None
-    except (ValueError, AttributeError):
-        return False
 
 
 def disjoint(groups: set[frozenset[int]]) -> int:

@@ -158,6 +158,11 @@ def whole_labels(value: Any, limit: int = 512) -> list[Any] | None:
     return [int(label) for label in data[:limit]]
 
 
+def spread(values: list[Any], most: int) -> list[Any]:
+    """At most so many of these, in their order, from first to last."""
+    return values[:: -(-len(values) // most)] if len(values) > most else values
+
+
 def numbers(value: Any, limit: int = 512) -> list[Any] | None:
     """The targets of the rows where a tensor or array holds one finite number a row, or a few, else None."""
     data = _one_a_row(value)

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.data_facts import BatchFacts, LayoutFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import fills, layouts, leaks, lengths, pieces, tensors, written
+from harness.frameworks.watch import fills, layouts, leaks, lengths, pieces, slipped, tensors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> Batch
     data = tensors.array(ids) if ids is not None else None
     if data is not None and data.ndim == 2:
         seen.longest = int(data.shape[1])
+        seen.slipped = _slipped(data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
         _labels_of_padding(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
         tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
         if tokenizer is not None:
@@ -110,13 +111,27 @@ def layout_of(columns: dict[str, Any], name: str | None) -> LayoutFacts | None:
     return layouts.facts(images) if images is not None else None
 
 
+def _slipped(ids: np.ndarray[Any, Any], mask: Any, labels: Any) -> bool | None:
+    return slipped.before(ids, mask, labels) if labels is not None and labels.dtype.kind in "iu" else None
+
+
 def _labels_of_padding(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any) -> None:
-    """Labels of tokens that fill rows up, where these are asked for like any other. A language model's are its own ids."""
+    """Labels of tokens that fill rows up, where these are asked for like any other.
+
+    A language model's are its own ids, each asked for from the place before it; to end a text with what fills it up is no fault of those.
+    """
     if mask is None or labels is None or not mask.shape == labels.shape == ids.shape or labels.dtype.kind not in "iu":
         return
     counted, hidden = labels != IGNORED, mask == 0
     shown = counted & ~hidden
-    if not shown.any() or (labels == ids)[shown].mean() >= _THE_SAME:
+    if not shown.any():
+        return
+    own = (labels == ids)[shown].mean() >= _THE_SAME
+    if own:
+        filled = hidden & counted
+        if len(np.unique(labels[filled])) <= 1 and (labels == ids)[filled].all():
+            seen.token_labels, seen.filled_labels, seen.echoed = int(counted[:, 1:].sum()), int(filled[:, 1:].sum()), True
+            seen.filled_label = int(labels[filled][0]) if filled.any() else None
         return
     seen.token_labels = int(counted.sum())
     found = np.unique(labels[hidden & counted])
@@ -203,6 +218,7 @@ def places(session: WatchSession, **functions: Any) -> None:
     tokenizer = next((place for place in tokenizers if place is not None), None)
     if tokenizer is not None:
         session.site("vocabulary", site(tokenizer))
+    session.noted("labels.framed", written.framed(session.script))
     for name, made in functions.items():
         code = _code_of(made)
         if code is not None and session.sites.is_own(code.co_filename):

@@ -24,6 +24,7 @@ _BATCHES = 4
 _FIRST = 4
 _ORDERED = 4096
 _AHEAD = 3
+_WHOLE, _SPREAD = 1 << 16, 256
 
 Stack = tuple[Place, ...]
 
@@ -347,7 +348,8 @@ class Data:
         if call is self._given and self._watch.seen.batches:
             self._watch.seen.batches[-1].leak = leaks.measure(columns, target)
         labels = tensors.whole_labels(target) if tensors.is_tensor(target) else None
-        self.trained_rows += labels or []
+        # A batch that was put together by hand may have its kinds of rows one behind the other.
+        self.trained_rows += tensors.spread(tensors.whole_labels(target, limit=_WHOLE) or [], _SPREAD) if labels else []
         if not self._rows.full:
             self._keep(columns, labels or (tensors.numbers(target) if tensors.is_tensor(target) else None))
 

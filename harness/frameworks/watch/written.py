@@ -207,11 +207,11 @@ def smoothed(script: Path) -> Place | None:
     return (str(script), min(lines), "<module>") if lines else None
 
 
-def assigned(name: str, script: Path, sites: Sites) -> Place | None:
-    """Where a script sets an attribute of this name, of whatever object, if it does so once."""
-    tree = parsed.tree(str(script))
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name
-             and isinstance(node.ctx, ast.Store)]
+def assigned(name: str, script: Path, sites: Sites, *, bare: bool = False) -> Place | None:
+    """Where a script sets an attribute of this name, of whatever object, or (`bare`) a variable, if it does so once."""
+    tree, kind = parsed.tree(str(script)), ast.Name if bare else ast.Attribute
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, kind) and isinstance(node.ctx, ast.Store)
+             and name == (node.id if isinstance(node, ast.Name) else node.attr)]
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
@@ -326,6 +326,13 @@ def keyed(name: str, script: Path) -> Place | None:
     lines = {line for node in ast.walk(parsed.tree(str(script))) if not isinstance(node, ast.Name | ast.Call)
              for line, given, _ in _given(node) if given == name}
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
+
+
+def framed(script: Path) -> Place | None:
+    """The first line on which a script puts single values before and behind a row: `[first] + row + [last]`."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+             and isinstance(node.left, ast.BinOp) and isinstance(node.left.left, ast.List) and isinstance(node.right, ast.List)]
+    return (str(script), min(lines), "<module>") if lines else None
 
 
 def rebound(place: Place | None) -> Place | None:

@@ -1,0 +1,55 @@
+"""Labels of tokens that begin where their row begins, before a first token that is of no word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.frameworks.watch import fills
+
+_IGNORED, _ROWS, _MOSTLY, _MORE = -100, 8, 0.9, 0.1
+
+Array = np.ndarray[Any, Any]
+
+
+def before(ids: Array, mask: Array | None, labels: Array) -> bool | None:
+    """Whether each label of a batch stands one place before its token; None where rows do not begin with a token of their own.
+
+    `ids`, `mask`, `labels`: int[rows, length]. The first token is the same in all rows and stands nowhere else, yet it has a label, and not
+    the same one in all rows; and the labels follow from the tokens behind theirs clearly more often than from their own.
+    """
+    if ids.shape != labels.shape or len(ids) < _ROWS or ids.shape[1] < 3:
+        return None
+    padded = mask == 0 if mask is not None and mask.shape == ids.shape else fills.ends(ids, ids.shape)
+    shown = ~padded if padded is not None else np.ones_like(ids, dtype=bool)
+    begins = ids == ids[0, 0]
+    if not shown[:, 0].all() or not begins[:, 0].all() or (begins & shown)[:, 1:].any():
+        return None
+    marked = (labels != _IGNORED) & shown
+    if marked[:, 0].mean() < _MOSTLY:
+        return False
+    if _commonest(labels[:, 0]) > _MOSTLY or not _counted(ids, shown, marked):
+        return None
+    own = marked[:, 1:]
+    ahead = marked[:, :-1] & shown[:, 1:]
+    return _told(ids[:, 1:][ahead], labels[:, :-1][ahead]) > _told(ids[:, 1:][own], labels[:, 1:][own]) + _MORE
+
+
+def _counted(ids: Array, shown: Array, marked: Array) -> bool:
+    """Whether rows have as many labels as words, or as tokens. Whoever asks for the label of the next word has one more than words."""
+    length = shown.sum(1)
+    last = ids[np.arange(len(ids)), length - 1]
+    words = length - 1 - int((last == last[0]).all())
+    labels = marked.sum(1)
+    return bool(((labels == words) | (labels == length)).mean() >= _MOSTLY)
+
+
+def _told(tokens: Array, labels: Array) -> float:
+    """The share of labels that are the commonest of their token."""
+    right = sum(np.unique(labels[tokens == token], return_counts=True)[1].max() for token in np.unique(tokens))
+    return float(right) / max(1, len(tokens))
+
+
+def _commonest(values: Array) -> float:
+    return float(np.unique(values, return_counts=True)[1].max()) / len(values)
