@@ -128,6 +128,18 @@ class SumFacts(Facts):
     site: Site | None = None
 
 
+class StraightFacts(Facts):
+    """A model of several `layers` that is one straight (affine) map of its inputs. `told`, `bent`: what a baseline of straight lines, and
+    one that bends, tell of rows that they were not fitted on, `rows` in number: a share that is right or, of numbers, the rank
+    correlation. `site`: where the first layer is made."""
+
+    layers: int
+    told: float | None = None
+    bent: float | None = None
+    rows: int = 0
+    site: Site | None = None
+
+
 class RestraintFacts(Facts):
     """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate (but for
     an optimizer) and on the same batches. Recorded where the script's own steps did not learn.
@@ -221,7 +233,7 @@ class ProbeFacts(Facts):
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
     of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
-    hides.
+    hides. `straight`: a model that could bend, and does not.
     """
 
     initial_loss: float | None = None
@@ -246,6 +258,7 @@ class ProbeFacts(Facts):
     number_baseline_columns: int = 1
     ahead: AheadFacts | None = None
     contrary: ContraryFacts | None = None
+    straight: StraightFacts | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None
     train_standardised: CurveFacts | None = None

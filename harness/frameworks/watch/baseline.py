@@ -51,6 +51,7 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
         kernels = [_linear(_bags(rows))] if kind == "tokens" else _of_numbers(rows)
         columns = labels.reshape(len(labels), -1)
         facts.number_baseline = max(_correlation(kernel, columns, np.random.default_rng(0)) for kernel in kernels)
+        _bends(facts, rows, facts.number_baseline, lambda kernel: _correlation(kernel, columns, np.random.default_rng(0)))
         facts.ahead = ahead.measure(rows, labels) if kind != "tokens" else None
         facts.number_baseline_rows, facts.number_baseline_columns = columns.shape
         return
@@ -62,7 +63,14 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
     facts.text_baseline, *shuffled = np.max(found, axis=0).tolist()
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
+    _bends(facts, rows, facts.text_baseline, lambda kernel: cross_validated(kernel, [labels], np.random.default_rng(0))[0])
     facts.whole = cut(rows, labels) if kind == "tokens" and facts.text_baseline < _TOLD else None
+
+
+def _bends(facts: ProbeFacts, rows: list[Any], told: float, ask: Callable[[Any], float]) -> None:
+    """What straight lines tell of rows of numbers, where the model draws no other; beside what the baseline, which bends, has `told`."""
+    if facts.straight is not None:
+        facts.straight.told, facts.straight.bent, facts.straight.rows = ask(_linear(_standardised(rows))), told, len(rows)
 
 
 def of_tokens(rows: list[Any], labels: Any) -> float:
@@ -100,14 +108,18 @@ def _of_numbers(rows: list[Any]) -> list[Any]:
 
     So that more than straight lines can be found: a boundary that bends, an exclusive or.
     """
+    plain = _standardised(rows)
+    mixed = np.random.default_rng(0).normal(size=(plain.shape[1], _RANDOM)).astype(np.float32) / np.sqrt(plain.shape[1])
+    products = 1 + (plain @ plain.T).astype(np.float64) / plain.shape[1] ** 0.5
+    return [_linear(np.hstack([plain, np.maximum(plain @ mixed, 0)])), products ** 3]
+
+
+def _standardised(rows: list[Any]) -> Any:
     plain = np.stack([np.asarray(row, dtype=np.float32).reshape(-1) for row in rows])
     if plain.shape[1] > _HASHED:
         plain = plain[:, :: plain.shape[1] // _HASHED + 1]
     plain = np.nan_to_num(plain, nan=0.0, posinf=0.0, neginf=0.0)
-    plain = (plain - plain.mean(0)) / (plain.std(0) + 1e-6)
-    mixed = np.random.default_rng(0).normal(size=(plain.shape[1], _RANDOM)).astype(np.float32) / np.sqrt(plain.shape[1])
-    products = 1 + (plain @ plain.T).astype(np.float64) / plain.shape[1] ** 0.5
-    return [_linear(np.hstack([plain, np.maximum(plain @ mixed, 0)])), products ** 3]
+    return (plain - plain.mean(0)) / (plain.std(0) + 1e-6)
 
 
 def _linear(features: Any) -> Any:

@@ -207,14 +207,14 @@ class KerasBackend(Backend[Step]):
         if not any("BatchNormalization" in type(layer).__name__ for layer in self._model._flatten_layers()):
             return False
         rows, data = self.rows(step), with_inputs(step.data, change)
-        plain, again, rolled = (self._predictions(given, evaluating=False)
+        plain, again, rolled = (self.predictions(given, evaluating=False)
                                 for given in (data, data, with_inputs(data, lambda part: moved_on(part, rows))))
         return None if _depends(plain, again) else _depends(plain, rolled)
 
     def _both(self, step: Step, change: Change | None = None) -> tuple[Any, Any]:
         """Predictions for the rows of a step, and for the same rows moved by one."""
         rows, data = self.rows(step), with_inputs(step.data, change)
-        return self._predictions(data), self._predictions(with_inputs(data, lambda part: moved_on(part, rows)))
+        return self.predictions(data), self.predictions(with_inputs(data, lambda part: moved_on(part, rows)))
 
     def matters(self, step: Step, weights: list[Any]) -> bool | None:
         """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
@@ -244,15 +244,15 @@ class KerasBackend(Backend[Step]):
         rows = self.rows(step)
         parts = [part for part in inputs_of(step.data) if len(part.shape)]
         if rows >= neighbours.LEAST and all(part.shape[0] == rows for part in parts):
-            replaced = self._predictions(with_inputs(step.data, lambda part: taken(part, rows, neighbours.replaced(rows))))
+            replaced = self.predictions(with_inputs(step.data, lambda part: taken(part, rows, neighbours.replaced(rows))))
             facts.rows = neighbours.measure([plain], [rolled], [replaced], rows) if replaced is not None else None
-            if neighbours.suspect(facts.rows) and not np.array_equal(plain, self._predictions(step.data)):
+            if neighbours.suspect(facts.rows) and not np.array_equal(plain, self.predictions(step.data)):
                 facts.rows = None  # it answers differently twice
         ids = next((numpy_of(part) for part in parts if len(part.shape) == 2 and part.dtype.is_integer), None)
         padded = neighbours.padding(ids) if ids is not None and any(_recurrent(layer) for layer in self._model._flatten_layers()) else None
         if ids is None or padded is None:
             return
-        moved = self._predictions(with_inputs(step.data, lambda part: in_front(part, ids.shape, padded.order)))
+        moved = self.predictions(with_inputs(step.data, lambda part: in_front(part, ids.shape, padded.order)))
         distances = [neighbours.spread([found], rows) for found in (plain, moved) if found is not None]
         if len(distances) == 2 and distances[0] is not None and distances[1] is not None:
             facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
@@ -260,7 +260,7 @@ class KerasBackend(Backend[Step]):
 
     def unmasked(self, step: Step) -> Any:
         """The layer at which the mask of a batch ends before a recurrent one, in training mode; None where there is none."""
-        return keras_masks.lost(self._keras, lambda: self._predictions(step.data, evaluating=False), _recurrent)
+        return keras_masks.lost(self._keras, lambda: self.predictions(step.data, evaluating=False), _recurrent)
 
     def _shift(self, step: Step) -> ShiftFacts | None:
         """Where the targets of a language model stand beside its inputs, and whether it looks ahead."""
@@ -272,7 +272,7 @@ class KerasBackend(Backend[Step]):
 
         def outputs(exchange: shifts.Exchange | None) -> list[Any]:
             self._exchange = exchange
-            found = self._predictions(step.data if exchange is None else with_inputs(step.data, lambda part: exchanged(part, exchange)))
+            found = self.predictions(step.data if exchange is None else with_inputs(step.data, lambda part: exchanged(part, exchange)))
             return [found] if isinstance(found, np.ndarray) else []
 
         return shifts.measure(given, true.astype(np.int64), outputs, (-100,), lambda rows, length: self._by_token(step, rows, length))
@@ -308,14 +308,14 @@ class KerasBackend(Backend[Step]):
         changed = run(with_inputs(step.data, lambda part: exchanged(part, exchange)))
         return len(plain) == len(changed) and all(map(np.array_equal, plain, changed))
 
-    def _predictions(self, data: Any, *, evaluating: bool = True) -> Any:
+    def predictions(self, data: Any, *, evaluating: bool = True) -> Any:
         """What the losses of a batch were given as predictions, `float[rows, ...]`."""
         losses = self._try(data, evaluating=evaluating)[1]
         return None if not losses else numpy_of(losses[-1].pred)
 
     def answers(self, step: Step) -> Any:
         """What the losses of a step are given in training."""
-        return self._predictions(step.data, evaluating=False)
+        return self.predictions(step.data, evaluating=False)
 
     def units(self, steps: list[Step]) -> list[UnitFacts]:
         """The nonlinearities of the weights of now: shares of units that are zero (or saturated) for all rows of these steps."""

@@ -6,10 +6,11 @@ import functools
 import linecache
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.frameworks.watch import keras_fillers, keras_norms, keras_restraints, neighbours, written
+from harness.checks.probe_facts import StraightFacts
+from harness.frameworks.watch import affine, keras_fillers, keras_norms, keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
-from harness.frameworks.watch.keras_changes import inputs_of
+from harness.frameworks.watch.keras_changes import inputs_of, with_inputs
 from harness.frameworks.watch.keras_forward import Forward
 from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_replay import Replay
@@ -85,6 +86,7 @@ class Probes(Rounds[Step]):
                 "batch normalisation", keras_norms.training, self._watch.keras, lambda: backend.loss_op_by_op(steps[0]),
                 session.sites.place))
         session.safely("a softmax of one number", self._of_one, backend, steps, inside)
+        self.facts.straight = session.safely("a straight map", self._straight, backend, steps[0])
         if self.facts.padding is not None:
             session.safely("a mask", self._mask_ends, backend, steps[0])
         shift = self.facts.shift
@@ -140,6 +142,27 @@ class Probes(Rounds[Step]):
         if found[0] is not None and found[1] is not None and found[0][0] == found[1][0]:
             self.facts.softmax_of_one = found[0][1]
             self._watch.session.noted("softmax_of_one", found[0][0])
+
+    def _straight(self, backend: KerasBackend, step: Step) -> StraightFacts | None:
+        import tensorflow as tf
+
+        first = step.data[0] if isinstance(step.data, tuple) else step.data
+        given = next((part for part in tf.nest.flatten(first) if tf.is_tensor(part) and part.dtype.is_floating and part.ndim > 1), None)
+        if given is None or backend.rows(step) < affine.LEAST_ROWS:
+            return None
+
+        def rolled(tensor: Any) -> Any:
+            return tf.roll(tensor, tensor.shape[0] // 2, 0) if tensor.dtype.is_floating and tensor.ndim else tensor
+
+        backend.put()
+        plain, other, between = (backend.predictions(with_inputs(step.data, change))
+                                 for change in (None, rolled, lambda tensor: affine.halfway(tensor, rolled)))
+        model = self._watch.steps.model
+        count = affine.layers([tuple(weight.shape) for weight in model.trainable_variables], given.shape[1:], plain.shape[1:])
+        if not count or not affine.is_straight(plain, other, between):
+            return None
+        layer = next((layer for layer in flat_layers(model) if any(len(weight.shape) > 1 for weight in layer.trainable_variables)), None)
+        return StraightFacts(layers=count, site=site(self._watch.compiles.place_of(layer)) if layer is not None else None)
 
     def _mask_ends(self, backend: KerasBackend, step: Step) -> None:
         facts, layer = self.facts.padding, backend.unmasked(step)

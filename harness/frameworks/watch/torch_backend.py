@@ -152,10 +152,10 @@ class TorchBackend(Backend[Step]):
         replay = step[0]
         with self._torch.no_grad():
             self._start.train()
-            self.repeat_in_training = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
+            self.repeat_in_training = _differ(self.outputs(replay, seed=1), self.outputs(replay, seed=2))
             self._start.put()
             self._start.eval()
-            facts.repeat_differs = _differ(self._outputs(replay, seed=1), self._outputs(replay, seed=2))
+            facts.repeat_differs = _differ(self.outputs(replay, seed=1), self.outputs(replay, seed=2))
         facts.input_matters = self.input_matters(step)
 
     def input_matters(self, step: Step, change: Change | None = None) -> bool | None:
@@ -177,12 +177,12 @@ class TorchBackend(Backend[Step]):
         self._start.eval()
         with self._torch.no_grad():
             self._shake(self._start.weights, 0.1)
-            differ = _differ(self._outputs(replay, change), self._outputs(replay, rolled))
+            differ = _differ(self.outputs(replay, change), self.outputs(replay, rolled))
             if differ is False and any(isinstance(part, self._torch.nn.modules.batchnorm._BatchNorm)
                                        for module in replay.modules for part in module.modules()):
                 # By the statistics that its norms began with, a deep model may answer nothing; its training steps go by those of a batch.
                 self._start.train()
-                differ = _differ(self._outputs(replay, change), self._outputs(replay, rolled))
+                differ = _differ(self.outputs(replay, change), self.outputs(replay, rolled))
         self._start.put()
         return differ if moved else None  # an object of the script's own was handed over whole
 
@@ -218,7 +218,7 @@ class TorchBackend(Backend[Step]):
         self._start.put()
 
         def outputs(change: Change | None) -> list[Any]:
-            found, rows = self._outputs(replay, change), replay.first_rows()
+            found, rows = self.outputs(replay, change), replay.first_rows()
             # Scores of each row against every other are made of other rows on purpose, as contrastive losses want them.
             pairs = replay.logits_slot is not None and len(found) > 1 and found[-1].dim() == 2 and found[-1].shape[-1] >= rows - 1
             return found[:-1] if pairs else found
@@ -246,7 +246,7 @@ class TorchBackend(Backend[Step]):
 
             def outputs(exchange: shifts.Exchange | None) -> list[Any]:
                 exchanged.extend([exchange] if exchange is not None else [])
-                return self._arrays(replay, None if exchange is None else self._changing(exchange))
+                return self.arrays(replay, None if exchange is None else self._changing(exchange))
 
             found = shifts.measure(given, target, outputs, (ignored, -100),
                                    lambda rows, length: torch_rows.by_token(self._torch, replay, rows, length,
@@ -268,10 +268,10 @@ class TorchBackend(Backend[Step]):
 
         return change
 
-    def _arrays(self, replay: Replay, change: Change | None) -> list[Any]:
+    def arrays(self, replay: Replay, change: Change | None) -> list[Any]:
         """The outputs as arrays."""
         # Of many classes some will tell.
-        made = [tensor[..., :: max(1, tensor.shape[-1] // _CLASSES)] for tensor in self._outputs(replay, change) if tensor.dim() in (2, 3)]
+        made = [tensor[..., :: max(1, tensor.shape[-1] // _CLASSES)] for tensor in self.outputs(replay, change) if tensor.dim() in (2, 3)]
         return [array for tensor in made if (array := tensors.array(tensor.cpu())) is not None]
 
     def lost(self, replay: Replay, sites: Sites) -> tuple[Place | None, str] | None:
@@ -280,7 +280,7 @@ class TorchBackend(Backend[Step]):
         with self.evaluating():
             return torch_rows.lost(self._torch, replay, sites)
 
-    def _outputs(self, replay: Replay, change: Change | None = None, seed: int = 0) -> list[Any]:
+    def outputs(self, replay: Replay, change: Change | None = None, seed: int = 0) -> list[Any]:
         self._torch.manual_seed(seed)
         replay.run(change, want_outputs=True)
         return [tensor for found in replay.outputs for tensor in found if tensor.is_floating_point() and tensor.dim()]

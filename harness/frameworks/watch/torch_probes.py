@@ -6,7 +6,9 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
+from harness.checks.probe_facts import StraightFacts
 from harness.frameworks.watch import (
+    affine,
     tensors,
     torch_accumulation,
     torch_contrary,
@@ -158,6 +160,7 @@ class Probes(Rounds[Step]):
                                                          [step[0] for step in steps])
         self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
         self._watch.session.safely("a softmax of one number", self._of_one, steps)
+        self.facts.straight = self._watch.session.safely("a straight map", self._straight, backend, replay)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = torch_reached.frozen_head(self._watch)
@@ -241,6 +244,27 @@ class Probes(Rounds[Step]):
                 self.facts.softmax_of_one = shape
                 watch.session.noted("softmax_of_one", place)
         watch.session.noted("softmax_twice", torch_rows.softmax_twice(watch.torch, steps[0][0], watch.session.sites))
+
+    def _straight(self, backend: TorchBackend, replay: Replay) -> StraightFacts | None:
+        rows, torch = replay.first_rows(), self._watch.torch
+        given = next((tensor for tensor in replay.inputs() if tensor.is_floating_point() and tensor.dim() > 1), None)
+        if given is None or rows < affine.LEAST_ROWS:
+            return None
+
+        def rolled(tensor: Any) -> Any:
+            return tensor.roll(rows // 2, 0) if tensor.is_floating_point() and tensor.dim() and tensor.shape[0] == rows else tensor
+
+        with backend.evaluating():
+            made = [backend.outputs(replay, change) for change in (None, rolled, lambda tensor: affine.halfway(tensor, rolled))]
+        arrays = [array for found in made for tensor in found[-1:] if (array := tensors.array(tensor)) is not None]
+        weights = [weight for module in replay.modules for weight in module.parameters()]
+        shapes = [tuple(weight.shape) for weight in weights]
+        count = affine.layers(shapes, given.shape[1:], arrays[0].shape[1:]) if len(arrays) == len(made) else 0
+        if not count or not affine.is_straight(*arrays):
+            return None
+        layer = next((part for module in replay.modules for part in module.modules()
+                      if isinstance(getattr(part, "weight", None), torch.nn.Parameter) and part.weight.dim() > 1), None)
+        return StraightFacts(layers=count, site=site(self._watch.calls.place_of(layer)) if layer is not None else None)
 
     def _output_place(self, replay: Replay) -> None:
         watch, model = self._watch, self._watch.seen.model

@@ -334,8 +334,9 @@ class Steps:
             return
         now = time.perf_counter()
         before = known.zeroed if isinstance(known.zeroed, float) else None
-        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=before,
-                          learning_rate=_number(known.optimizer.param_groups[0]["lr"]), labels=tensors.spread(watch.data.trained_rows, _LABELS) or None,
+        rows = tensors.spread(watch.data.trained_rows, _LABELS)
+        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=before, labels=rows or None,
+                          learning_rate=_number(known.optimizer.param_groups[0]["lr"]),
                           seconds=None if self._last is None else now - self._last)
         self._last = now
         if self._torch.is_tensor(known.zeroed):

@@ -1,0 +1,54 @@
+"""Models of several layers that draw straight lines only."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+
+# Of what straight lines leave open, the part that is left by a baseline that bends; by how much the two differ at least, and by how many
+# standard errors.
+_PART, _APART, _ERRORS = 0.75, 0.05, 3.0
+
+
+class StraightModel(Check):
+    """A model of several layers is one straight map of its inputs: no nonlinearity stands between the layers.
+
+    However many linear layers follow each other, one alone could do what they do. Bends, products of inputs and an exclusive or are out of
+    its reach, and more layers or units change nothing.
+    Source: Goodfellow, Bengio, Courville, Deep Learning (2016), 6.1 ("Example: Learning XOR").
+    """
+
+    code: ClassVar[str] = "F108"
+    stage: ClassVar[Stage] = "forward"
+    requires: ClassVar[tuple[str, ...]] = ("F103", "F104", "F105", "F106")
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from what the model answers halfway between rows, and from what a baseline that bends tells that straight lines do not."""
+        facts = seen.probes.straight
+        if facts is None:
+            return None
+        if facts.told is None or facts.bent is None:
+            raise NotJudged(f"the {facts.layers} layers are one straight map; whether more than that is asked for was not measured")
+        told, bent = facts.told, facts.bent
+        if seen.probes.number_baseline is not None:  # the part of the variance that is explained
+            told, bent = max(told, 0.0) ** 2, max(bent, 0.0) ** 2
+        noise = _ERRORS * math.sqrt(told * (1 - told) / max(1, facts.rows))
+        if bent - told < max(_APART, noise) or 1 - bent > _PART * (1 - told):
+            return None
+        measure = "the rank correlation" if seen.probes.number_baseline is not None else "the share that is right"
+        keras = seen.framework in reading.KERAS
+        return Finding(
+            message=f"The {facts.layers} layers of the model are one straight map of its inputs, as a single one would be: nothing that "
+                    "bends stands between them.",
+            remedy='Put a nonlinearity behind each layer but the last: `Dense(units, activation="relu")`.' if keras else
+                   "Put a nonlinearity behind each layer but the last: `nn.Sequential(nn.Linear(...), nn.ReLU(), nn.Linear(...))`, or "
+                   "`torch.relu(self.first(x))` in `forward`.",
+            site=facts.site or reading.place(seen, "model", "forward", "compile"),
+            evidence=["halfway between two rows the model answers with the mean of what it answers for both, for every pair that was tried",
+                      (f"{measure} on {facts.rows} rows, each left out in turn: {facts.told:.2f} by a baseline of straight lines, "
+                       f"{facts.bent:.2f} by one that bends"), *reading.own_losses(seen)])
