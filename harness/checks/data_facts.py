@@ -223,7 +223,7 @@ class LoaderFacts(Facts):
     `dropped_columns`: those that the framework removes; `missed`: those of them that a function of the script's own asks for by their
     name: `forward`, in what it takes as `**` anything else, or `missed_by`, a method of its Trainer or its collator;
     `numbers`: those that have one number or class a row. `objects`: shape of an
-    array of Python's objects, of two axes or more, among the inputs.
+    array of Python's objects, of two axes or more, among the inputs. `empty_passes`: that gave no batch, after others that did.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -249,3 +249,4 @@ class LoaderFacts(Facts):
     site: Site | None = None
     same_as_train: bool | None = None
     objects: list[int] | None = None
+    empty_passes: int = 0

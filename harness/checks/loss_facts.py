@@ -37,7 +37,8 @@ class LossCall(Facts):
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
     output and target to as many axes before it calls a function that was given as a loss. `swapped`: it was given the model's output as
     target, and the target as output (Keras; here they are put right). `signs`: its targets are to be -1 and 1.
-    `cosines`: its input is made of nothing but products of rows of length one.
+    `cosines`: its input is made of nothing but products of rows of length one. `cut_from`: the shape that its input had before it was cut
+    into one with the same axes in another order.
     """
 
     name: str
@@ -52,6 +53,7 @@ class LossCall(Facts):
     weighted: bool = False
     lined_up: bool = False
     cosines: bool = False
+    cut_from: list[int] | None = None
     swapped: bool = False
     signs: bool = False
     smoothing: float = 0.0

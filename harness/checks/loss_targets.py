@@ -213,6 +213,14 @@ class TargetShape(Check):
                         f"averages {pairs} pairs instead of {rows}, so every prediction is pulled towards every target.",
                 remedy=f"Give both the same shape: `{fix}`.", site=call.site or reading.place(seen, "loss"),
                 evidence=[*_shapes(seen), *[text for text in seen.warnings if "target size" in text][:1]])
+        cut = next((call for call in seen.loss_calls if call.cut_from is not None and call.inputs is not None), None)
+        if cut is not None and cut.inputs is not None:
+            before, after = _text(tuple(cut.cut_from or ())), _text(cut.inputs.shape)
+            return Finding(
+                message=f"The output fits the target only since it was cut into other pieces: {before} became {after} with its axes as "
+                        "they were, and the scores of one class are those of several now, at other places.",
+                remedy="Exchange the axes: `logits.transpose(1, 2)`. `view` and `reshape` only count through the numbers.",
+                site=cut.site or reading.place(seen, "loss"), evidence=_shapes(seen))
         if not any(call.inputs is not None and call.target is not None for call in (*seen.loss_calls, *seen.broadcasts)):
             raise NotJudged("no loss call with its output and target was seen")
         return None

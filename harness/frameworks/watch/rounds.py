@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.frameworks.watch import baseline, carry, orders, restraints
+from harness.frameworks.watch import baseline, carry, one_shot, orders, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.session import Clock, WatchSession
@@ -135,6 +135,8 @@ class Rounds(ABC, Generic[S]):
             self.begun = 2
         self.conclude()
         session = self.watched.session
+        session.noted("used_up", session.safely("rows that come once", one_shot.used_up, session.script))
+        session.noted("one_shot", session.safely("rows that come once", one_shot.kept, session.script))
         session.safely("the baseline", baseline.measure, self.watched.data, self.facts, session.wholes.measure)
 
     def undecided(self) -> bool:

@@ -53,6 +53,7 @@ class Loader:
     stack: Stack
     role: str | None = None
     batches: int = 0
+    before: int = 0  # batches before the pass that is under way
     begun: int = 0
     trains: bool = False
     labels: list[Any] = field(default_factory=list)
@@ -143,7 +144,7 @@ class Data:
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
         known.trains = False
-        known.begun += 1
+        known.begun, known.before = known.begun + 1, known.batches
         known.iterator = weakref.ref(iterator)
         self._watch.passes.begins(known)
 
@@ -168,7 +169,12 @@ class Data:
             session.reach("batch")
             if known is not None and self._cut_short(known):
                 raise StopIteration
-            batch = original(iterator)
+            try:
+                batch = original(iterator)
+            except StopIteration:
+                if known is not None and known.batches and known.batches == known.before:
+                    known.facts.empty_passes += 1
+                raise
             if known is not None:
                 session.safely("a batch", self._came, known, batch)
             return batch

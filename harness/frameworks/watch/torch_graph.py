@@ -42,6 +42,17 @@ def activation_under(tensor: Any) -> str | None:
     return None
 
 
+def cut_from(tensor: Any) -> list[int] | None:
+    """The shape that a tensor had before it was cut into one with the same axes in another order, which keeps no number where it belongs;
+    None where it was not."""
+    node = tensor.grad_fn
+    sizes = getattr(node, "_saved_self_sym_sizes", None) if node is not None and "View" in node.name() else None
+    if sizes is None:
+        return None
+    before, after = ([int(size) for size in shape] for shape in (sizes, tensor.shape))
+    return before if before != after and len(before) > 2 and sorted(before) == sorted(after) and 1 not in before else None
+
+
 def cosines(tensor: Any) -> bool:
     """Whether a tensor is made of nothing but products of rows of length one: cosines, which stay within -1 and 1."""
     node = tensor.grad_fn
