@@ -136,3 +136,11 @@ def _kept(script: Path, attribute: str) -> Iterator[tuple[ast.Assign | ast.Call,
         made = next((part for part in inside if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "Variable"), None)
         if made is not None and any(isinstance(target, ast.Attribute) and target.attr == attribute for target in targets):
             yield node, made
+
+
+def made_in_call(script: Path) -> int | None:
+    """The line of a script on which a `call` makes what it calls, anew each time: `Dense(8)(x)`; None where there is not one such line."""
+    calls = (node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.FunctionDef) and node.name == "call")
+    lines = {node.lineno for call in calls for node in ast.walk(call) if isinstance(node, ast.Call) and isinstance(node.func, ast.Call)
+             and getattr(node.func.func, "attr", getattr(node.func.func, "id", ""))[:1].isupper()}
+    return lines.pop() if len(lines) == 1 else None

@@ -229,6 +229,9 @@ class Models:
         if line is not None:
             return site((str(watch.session.script), line, "<module>"))
         kept = written.attribute(type(watch.steps.model), hidden.attribute, watch.session.sites) if hidden.attribute else None
+        line = keras_hidden.made_in_call(watch.session.script) if kept is None and hidden.owner is None else None
+        if line is not None:
+            return site((str(watch.session.script), line, "<module>"))
         return site(kept or watch.compiles.place_of(hidden.owner))
 
 
