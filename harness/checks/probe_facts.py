@@ -40,8 +40,9 @@ class RowFacts(Facts):
 
 class PaddingFacts(Facts):
     """Rows of ids with padding at their end, given to a recurrent layer: `share` of padding in a batch that is `width` long, its `longest`
-    row without it; `spread`: standard deviation between the rows' outputs, `spread_in_front`: the same where the padding is brought to the
-    front of each row. `ends`: a layer, `name: Kind`, behind which a mask of the padding is gone before it gets there, made at `site`.
+    row without it; `spread`: median distance of the rows' outputs from their median, `spread_in_front`: the same where the padding is
+    brought to the front of each row. `ends`: a layer, `name: Kind`, behind which a mask of the padding is gone before it gets there, made
+    at `site`.
     """
 
     share: float

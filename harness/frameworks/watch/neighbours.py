@@ -55,9 +55,12 @@ def of_one(shape: Sequence[int], axis: int) -> bool:
 
 
 def spread(outputs: list[Array], rows: int) -> float | None:
-    """How far the rows of the last output with a row for each lie apart."""
+    """How far most rows of the last output with a row for each lie from the one in the middle: a few that are longer do not count."""
     chosen = [output for output in outputs if output.ndim and output.shape[0] == rows and output.dtype.kind == "f"]
-    return float(chosen[-1].astype(np.float64).std(0).mean()) if chosen else None
+    if not chosen:
+        return None
+    found: Array = chosen[-1].astype(np.float64)
+    return float(np.median(np.abs(found - np.median(found, axis=0)), axis=0).mean())
 
 
 def alike(result: Array) -> bool:
