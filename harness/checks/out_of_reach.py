@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import reading
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import TensorFacts
 
 _WATCHED, _BOUND = 16, 0.25  # calls of a loss that are judged; of what a guess costs, that cannot be gone below
+# Targets beyond what an output of fresh weights comes to, as a factor; and so many times the steps that were watched take it too long.
+_FAR, _TOO_LONG, _UNMOVED, _TRIED = 100.0, 1000.0, 0.01, 3
 _LEARNT = 8  # steps after which columns that only began alike have parted
 
 
@@ -38,6 +41,39 @@ def cosines(seen: Observation) -> Finding | None:
                 f"below {least:.3g}, whatever is learnt; a guess costs {guess:.3g}.",
         remedy="Divide them by a temperature, `scores / 0.07`, or multiply by one that is learnt, `scores * log_scale.exp()`.",
         site=calls[0].site or reading.place(seen, "loss"), evidence=shown)
+
+
+def far(seen: Observation) -> Finding | None:
+    """Targets that are hundreds of times as large as the outputs, which steps of a usual size never come near to."""
+    train, own = seen.probes.train, seen.probes.overfit
+    calls = [call for call in seen.loss_calls if call.name in ("mse", "l1") and call.inputs is not None and call.target is not None]
+    start, end = (train.start_loss, train.final_loss) if train is not None else (None, None)
+    if seen.task != "regression" or reading.several_models(seen) or not calls or train is None or start is None or end is None:
+        return None
+    reach, answered = _reach(calls[0].target), _reach(calls[0].inputs)
+    fits = [fit for fit in (own, *seen.probes.overfit_scaled) if fit is not None]
+    if reach < _FAR * max(1.0, answered) or len(fits) < _TRIED or any(map(reading.learned, fits)):
+        return None
+    power = 0.5 if calls[0].name == "mse" else 1.0
+    left, gone = end**power, start**power - end**power
+    if not 0 < end <= start or start - end > _UNMOVED * start or left < _TOO_LONG * gone:
+        return None
+    steps = len(train.losses) * left / gone if gone > 0 else math.inf
+    return Finding(
+        message=f"The targets go up to {reach:.3g} and the outputs begin within {answered:.3g}: {len(train.losses)} steps have come "
+                f"{gone:.2g} nearer, and it would take them about {steps:.1g} to get there." if gone > 0 else
+                f"The targets go up to {reach:.3g}, the outputs begin within {answered:.3g}, and the steps come no nearer.",
+        remedy="Standardise the targets by those of the training set, `(y - mean) / std`, and take the answers back with "
+               "`answer * std + mean`; or train on `log1p(y)` where they span powers of ten.",
+        site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
+        or next(reversed(sourcing.lines(seen, "labels")), None) or reading.place(seen, "loss", "forward", "fit"),
+        evidence=[f"mean loss at the start {start:.4g}, after {len(train.losses)} steps {end:.4g}",
+                  *[f"Probe, one batch: {reading.describe(fit)}" for fit in fits[:_TRIED]]])
+
+
+def _reach(facts: TensorFacts | None) -> float:
+    ends = (facts.minimum, facts.maximum) if facts is not None else ()
+    return max((abs(end) for end in ends if end is not None), default=0.0)
 
 
 def alike(seen: Observation) -> Finding | None:
