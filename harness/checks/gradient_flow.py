@@ -17,6 +17,7 @@ from harness.checks.observation import Observation
 _CAUSES = ("L201", "L202", "L203", "L205", "L206", "L208", "L210", "G301", "G302", "G303", "G304")
 _STEPS = 5
 _FADE = 1e-4
+_LOST = 0.3  # of the norm of gradients in float16: those that are there are rounded to a thousandth
 _BLOWN = 1e4
 
 
@@ -73,10 +74,10 @@ class VanishingGradients(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges first layers against last ones, and only where the script's own rate does not learn."""
-        if seen.model is not None and seen.model.half and len(seen.steps) >= _STEPS and all(step.gradient_norm == 0 for step in seen.steps):
+        lost = self._underflow(seen)
+        if lost is not None:
             return Finding(
-                message=f"Every gradient of {len(seen.steps)} steps is exactly 0: the forward pass runs in float16, and what goes back is "
-                        "too small for it (below 6e-8 there is nothing).",
+                message=f"{lost}: the forward pass runs in float16, and what goes back is too small for it (below 6e-8 there is nothing).",
                 remedy="Scale the loss: `scaler = torch.amp.GradScaler()`, `scaler.scale(loss).backward()`, `scaler.step(optimizer)`, "
                        "`scaler.update()`; or take bfloat16, which reaches as far as float32: `torch.autocast(..., "
                        "dtype=torch.bfloat16)`.",
@@ -106,6 +107,14 @@ class VanishingGradients(Check):
                    "add residual connections, or make the stack shallower.",
             site=reading.place(seen, "saturating", "model"),
             evidence=[*_shown(profile), *saturated, reading.describe(pairs[0][0])])
+
+    @staticmethod
+    def _underflow(seen: Observation) -> str | None:
+        """What is lost of the gradients in float16."""
+        if seen.model is not None and seen.model.half and len(seen.steps) >= _STEPS and all(step.gradient_norm == 0 for step in seen.steps):
+            return f"Every gradient of {len(seen.steps)} steps is exactly 0"
+        lost = seen.probes.half_lost
+        return f"The gradients are off by {lost:.0%} of what a scaled loss gives" if lost is not None and lost > _LOST else None
 
 
 class ExplodingGradients(Check):

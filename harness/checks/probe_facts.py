@@ -234,7 +234,8 @@ class ProbeFacts(Facts):
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
     of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
-    hides. `straight`: a model that could bend, and does not.
+    hides. `straight`: a model that could bend, and does not. `half_lost`: how far gradients in
+    float16 are from those of a scaled loss, as a part of their norm.
     """
 
     initial_loss: float | None = None
@@ -260,6 +261,7 @@ class ProbeFacts(Facts):
     ahead: AheadFacts | None = None
     contrary: ContraryFacts | None = None
     straight: StraightFacts | None = None
+    half_lost: float | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None
     train_standardised: CurveFacts | None = None

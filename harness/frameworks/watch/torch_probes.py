@@ -12,6 +12,7 @@ from harness.frameworks.watch import (
     tensors,
     torch_accumulation,
     torch_contrary,
+    torch_half,
     torch_inside,
     torch_norms,
     torch_probe_trainer,
@@ -48,6 +49,7 @@ class Probes(Rounds[Step]):
     def __init__(self, watch: TorchWatcher) -> None:
         super().__init__(watch)
         self._watch = watch
+        self._scaled = False  # a scaler multiplies the loss before it goes backward
         self._open: list[Replay] = []
         self._start: Start | None = None
         self._refused: str | None = None
@@ -61,6 +63,7 @@ class Probes(Rounds[Step]):
         if self.over or self._refused is not None or not watch.in_full or self.kept_bytes > KEPT_BYTES:
             return
         plain = watch.losses.unscaled.get(id(loss), (None, loss))[1]
+        self._scaled = self._scaled or plain is not loss
         kind = plain.device.type
         if kind not in ("cpu", "cuda"):
             self._refused = f"the device {kind} is not one to probe on"
@@ -225,7 +228,10 @@ class Probes(Rounds[Step]):
         return torch_accumulation.undivided(self._watch.torch, self._watch.seen, self.steps)
 
     def hasty(self, fits: Fits[Step]) -> Hasty | None:
-        """Layers that normalise by what their newest batch was."""
+        """Layers that normalise by what their newest batch was. What float16 loses is measured here too, by the weights of now."""
+        if not self._scaled:
+            replays = [step[0] for step in self.steps]
+            self.facts.half_lost = self._watch.session.safely("float16", torch_half.lost, self._watch.torch, replays)
         place_of = self._watch.calls.place_of
         return torch_norms.hasty(self._watch.torch, [step[0] for step in self.steps], lambda layer: site(place_of(layer)))
 
