@@ -174,6 +174,15 @@ class MirrorFacts(Facts):
     crossed: list[int] = []
 
 
+class MixedFacts(Facts):
+    """Of so many `rows`, each mixed of two, the part of their variance that the means of their classes explain by the shares of their
+    labels (`told`), and by these shares `exchanged`."""
+
+    rows: int
+    told: float
+    exchanged: float
+
+
 class OneHotFacts(Facts):
     """The `ids` of which a script has TensorFlow make one-hot rows of this depth, those of them that lie `beyond` it, and their ends."""
 

@@ -20,6 +20,7 @@ from harness.checks.data_facts import (
     CollationFacts,
     LoaderFacts,
     MirrorFacts,
+    MixedFacts,
     OneHotFacts,
     OverwrittenFacts,
     RedrawnFacts,
@@ -112,6 +113,7 @@ class Observation(Facts):
     collation: CollationFacts | None = None
     augmentation: AugmentationFacts | None = None
     mirrored: MirrorFacts | None = None
+    mixed_rows: MixedFacts | None = None
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None
     divergence: list[DivergenceFacts] = []

@@ -6,10 +6,12 @@ import math
 
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Finding
-from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts
+from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts, MixedFacts
 from harness.checks.observation import Observation
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
+# Of the variance of mixed rows: what exchanged shares explain at least, and how many times what the shares themselves do.
+_EXPLAINED, _BETTER = 0.02, 1.5
 _LEAST_DRAWS, _LEAST_BATCHES = 3, 1
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
 _BY_HEART, _RELATED_ROWS = 0.3, 500
@@ -34,6 +36,8 @@ def finding(seen: Observation) -> Finding | None:
         return _slipped(seen, sum(framed))
     if seen.augmentation is not None and seen.augmentation.apart > max(_LEAST_DRAWS, _ASTRAY * seen.augmentation.compared):
         return _drawn_apart(seen, seen.augmentation)
+    if seen.mixed_rows is not None and seen.mixed_rows.exchanged > max(_EXPLAINED, _BETTER * seen.mixed_rows.told):
+        return _exchanged(seen, seen.mixed_rows)
     if seen.mirrored is not None:
         return _mirrored(seen, seen.mirrored)
     if seen.mixed is not None and not reading.script_learns(seen):
@@ -166,6 +170,18 @@ def _on_pieces(seen: Observation, rows: int, astray: int) -> Finding:
         site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
         or sourcing.line(seen, "labels", "made", "taken") or reading.place(seen, "loader", "fit"),
         evidence=[f"rows in which as many tokens have a label as there are words, but not those that begin one: {astray}"])
+
+
+def _exchanged(seen: Observation, mixed: MixedFacts) -> Finding:
+    """Mixup whose labels have each other's shares."""
+    return Finding(
+        message="Rows are mixed with others, and their labels have the shares the wrong way round: what is wanted most of a mixed row is "
+                "the class of the row that it holds least of.",
+        remedy="Give a row and its label the same share: `x = lam * x + (1 - lam) * x[order]` and `lam * loss(out, y) + (1 - lam) * "
+               "loss(out, y[order])`.",
+        site=reading.place(seen, "loss", "fit"),
+        evidence=[(f"of the variance of {mixed.rows} mixed rows, their classes' means explain {mixed.told:.1%} by the shares of their "
+                   f"labels, and {mixed.exchanged:.1%} by these exchanged")])
 
 
 def _slipped(seen: Observation, batches: int) -> Finding:

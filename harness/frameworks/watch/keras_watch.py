@@ -36,6 +36,7 @@ from harness.frameworks.watch.keras_unbuilt import Unbuilt
 from harness.frameworks.watch.keras_unweighed import Unweighed
 from harness.frameworks.watch.memory import Memory
 from harness.frameworks.watch.mirrored import Mirrored
+from harness.frameworks.watch.mixed_rows import MixedRows
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.session import WatchSession
@@ -74,7 +75,7 @@ class KerasWatcher:
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
-        self.mirrored, self.left_out, self.states = Mirrored(), LeftOut(self), CarriedStates(self)
+        self.mirrored, self.left_out, self.states, self.mixed_rows = Mirrored(), LeftOut(self), CarriedStates(self), MixedRows()
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.read_out, self.memory = ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
@@ -306,7 +307,7 @@ class KerasWatcher:
         flips = [layer for layer in layers if type(layer).__name__ == "RandomFlip"]
         for layer in flips:
             self.mirrored.flips(str(getattr(layer, "mode", "")))
-        self.seen.mirrored = self.mirrored.measure()
+        self.seen.mirrored, self.seen.mixed_rows = self.mirrored.measure(), self.mixed_rows.measure()
         if self.seen.mirrored is not None:
             built = self.compiles.place_of(flips[0]) if flips and self.seen.mirrored.layer else None
             self.session.noted("moved", built or written.moved(self.session.script))

@@ -11,6 +11,7 @@ from harness.frameworks.watch import (
     torch_divergence,
     torch_graph,
     torch_kept,
+    torch_mixed,
     torch_overwritten,
     torch_redrawn,
     torch_relations,
@@ -20,6 +21,7 @@ from harness.frameworks.watch import (
 from harness.frameworks.watch.alignment import Alignment
 from harness.frameworks.watch.copies import Copies
 from harness.frameworks.watch.mirrored import Mirrored
+from harness.frameworks.watch.mixed_rows import MixedRows
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
 from harness.frameworks.watch.seasoned import Seasoned
@@ -94,7 +96,7 @@ class TorchWatcher:
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
-        self.mirrored, self.copies = Mirrored(), Copies(self.session.sites)
+        self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
         self.restores = Restores(self)
@@ -191,6 +193,8 @@ class TorchWatcher:
         records = self.losses.commit(loss, calls)
         if records and self.in_full:
             self.session.safely("a divergence", torch_divergence.measure, self, loss, calls, records)
+        if records and len(calls) == 1:
+            self.session.safely("mixed rows", self._mixed, loss, calls[0], records)
         if records:
             self.session.safely("pairs", self.pairs.trained, calls, records[-1].target)
         if self.data.current is None and records and calls:
@@ -288,8 +292,16 @@ class TorchWatcher:
         if self.seen.model is not None and self.seen.model.pretrained:
             self.seen.vocabulary = self.vocabularies.measure(self.roots)
 
+    def _mixed(self, loss: Any, call: RootCall, records: list[Any]) -> None:
+        with self.session.paused():
+            shares = torch_mixed.shares(self.torch, loss, records)
+        given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
+        if shares is not None and given:
+            self.mixed_rows.trained(given[0], shares)
+
     def _mirrored(self) -> None:
         self.seen.mirrored = self.mirrored.measure()
+        self.seen.mixed_rows = self.mixed_rows.measure()
         if self.seen.mirrored is not None:
             self.session.noted("moved", written.moved(self.session.script))
 
