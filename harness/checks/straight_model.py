@@ -16,10 +16,10 @@ _PART, _APART, _ERRORS = 0.75, 0.05, 3.0
 
 
 class StraightModel(Check):
-    """A model of several layers is one straight map of its inputs: no nonlinearity stands between the layers.
+    """A model of several layers is one straight map of its inputs.
 
-    However many linear layers follow each other, one alone could do what they do. Bends, products of inputs and an exclusive or are out of
-    its reach, and more layers or units change nothing.
+    No nonlinearity stands between the layers. However many linear ones follow each other, one alone could do what they do. Bends, products
+    of inputs and an exclusive or are out of its reach, and more layers or units change nothing.
     Source: Goodfellow, Bengio, Courville, Deep Learning (2016), 6.1 ("Example: Learning XOR").
     """
 

@@ -11,7 +11,7 @@ from harness.checks.observation import Observation
 
 
 class UsedUp(Check):
-    """The training data is used up after the first pass: every later epoch is empty.
+    """The training data is used up after the first pass.
 
     A generator, `map`, `zip` or an open file gives what it has once. A loop over it ends at once the second time, without an error, and the
     epochs that are counted on are epochs in which nothing happens.
