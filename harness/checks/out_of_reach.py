@@ -11,7 +11,8 @@ from harness.checks.tensor_facts import TensorFacts
 
 _WATCHED, _BOUND = 16, 0.25  # calls of a loss that are judged; of what a guess costs, that cannot be gone below
 # Targets beyond what an output of fresh weights comes to, as a factor; and so many times the steps that were watched take it too long.
-_FAR, _TOO_LONG, _UNMOVED, _TRIED = 100.0, 1000.0, 0.01, 3
+_FAR, _TOO_LONG, _UNMOVED, _TRIED = 100.0, 1000.0, 0.01, 2
+_SENSIBLE = 150.0  # times the script's rate: with more than that, steps of any size would get anywhere
 _LEARNT = 8  # steps after which columns that only began alike have parted
 
 
@@ -51,7 +52,8 @@ def far(seen: Observation) -> Finding | None:
     if seen.task != "regression" or reading.several_models(seen) or not calls or train is None or start is None or end is None:
         return None
     reach, answered = _reach(calls[0].target), _reach(calls[0].inputs)
-    fits = [fit for fit in (own, *seen.probes.overfit_scaled) if fit is not None]
+    most = _SENSIBLE * train.learning_rate
+    fits = [fit for fit in (own, *seen.probes.overfit_scaled) if fit is not None and fit.learning_rate <= most]
     if reach < _FAR * max(1.0, answered) or len(fits) < _TRIED or any(map(reading.learned, fits)):
         return None
     power = 0.5 if calls[0].name == "mse" else 1.0
@@ -68,7 +70,7 @@ def far(seen: Observation) -> Finding | None:
         site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
         or next(reversed(sourcing.lines(seen, "labels")), None) or reading.place(seen, "loss", "forward", "fit"),
         evidence=[f"mean loss at the start {start:.4g}, after {len(train.losses)} steps {end:.4g}",
-                  *[f"Probe, one batch: {reading.describe(fit)}" for fit in fits[:_TRIED]]])
+                  *[f"Probe, one batch: {reading.describe(fit)}" for fit in fits]])
 
 
 def _reach(facts: TensorFacts | None) -> float:

@@ -1,0 +1,47 @@
+"""Labels of tokens that stand one place before theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.checks.data_facts import BatchFacts
+from harness.frameworks.watch import slipped
+from tests.checks.made import finding, healthy, judge
+
+FIRST, LAST, PAD, IGNORED = 1, 2, 0, -100
+
+
+def rows(labelled: str, count: int = 48) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    """Ids, mask and labels (a word's is whether its id is even)."""
+    generator = np.random.default_rng(0)
+    ids, mask, labels = (np.full((count, 12), value) for value in (PAD, 0, IGNORED))
+    for row in range(count):
+        words = generator.integers(3, 30, generator.integers(4, 10)).tolist()
+        tags = [word % 2 for word in words]
+        whole = [FIRST, *words, LAST]
+        placed = {"early": tags, "right": [IGNORED, *tags], "framed": [1, *tags, 1], "next": [*tags, 0]}[labelled]
+        ids[row, :len(whole)], mask[row, :len(whole)], labels[row, :len(placed)] = whole, 1, placed
+    return ids, mask, labels
+
+
+@pytest.mark.parametrize(("labelled", "wrong"), [
+    ("early", True), ("right", False),
+    ("framed", None),  # the first token has a label of its own
+    ("next", None)])  # what comes next is asked for, the end of the row too
+def test_places(labelled: str, wrong: bool | None) -> None:
+    assert slipped.before(*rows(labelled)) is wrong
+
+
+def test_rows_without_a_first_token_of_their_own() -> None:
+    ids, mask, labels = rows("early")
+    ids[:, 0] = np.arange(len(ids)) % 5 + 3
+    assert slipped.before(ids, mask, labels) is None
+
+
+def test_finding() -> None:
+    seen = healthy()
+    seen.batches = [BatchFacts(slipped=True), BatchFacts(slipped=True)]
+    assert "one token before" in finding("D106", seen).message
+    seen.batches = [BatchFacts(slipped=False), BatchFacts(slipped=None)]
+    assert judge("D106", seen) == "no baseline was fitted on the rows"
