@@ -39,6 +39,12 @@ def test_rows_without_a_first_token_of_their_own() -> None:
     assert slipped.before(ids, mask, labels) is None
 
 
+def test_a_language_model() -> None:
+    ids, mask, _ = rows("early")
+    shifted = np.where(mask == 1, np.concatenate([ids[:, 1:], ids[:, :1] * 0], axis=1), IGNORED)
+    assert slipped.before(ids, mask, shifted) is None
+
+
 def test_finding() -> None:
     seen = healthy()
     seen.batches = [BatchFacts(slipped=True), BatchFacts(slipped=True)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.frameworks.watch import fills
 
-_IGNORED, _ROWS, _MOSTLY, _MORE = -100, 8, 0.9, 0.1
+_IGNORED, _ROWS, _MOSTLY, _MORE, _SHIFTED = -100, 8, 0.9, 0.1, 0.5
 
 Array = np.ndarray[Any, Any]
 
@@ -33,6 +33,8 @@ def before(ids: Array, mask: Array | None, labels: Array) -> bool | None:
         return None
     own = marked[:, 1:]
     ahead = marked[:, :-1] & shown[:, 1:]
+    if (labels[:, :-1] == ids[:, 1:])[ahead].mean() > _SHIFTED:
+        return None  # a language model's, which are the tokens behind
     return _told(ids[:, 1:][ahead], labels[:, :-1][ahead]) > _told(ids[:, 1:][own], labels[:, 1:][own]) + _MORE
 
 
