@@ -109,7 +109,8 @@ class NextToken(Check):
         library = any(call.name == "model" for call in seen.loss_calls) or (called is not None and ".train(" in called.source)
         built = ("config.is_decoder", "config.vocab_size") if library else ()
         names = ("forward", "model", "loss") if ahead else (
-            *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets")
+            *(["collator.made"] if made else []), "collator.labels", "getitem.labels", "map.labels", "getitem.computed", "getitem.targets",
+            "labels.made")
         inside = reading.place(seen, *built) or shift.site if ahead else None
         # A model of the library that shifts by itself leaves the rows to be looked at, and where they were made.
         rows = raised.built_by(seen, *raised.LABELS) if library and not (ahead or made) else None

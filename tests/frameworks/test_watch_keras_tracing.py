@@ -125,3 +125,15 @@ def test_padding_that_a_language_model_learns(tmp_path: Path, labels: str, *, wr
     assert ("L214" in found(seen)) is wrong, (found(seen), seen.probes.fillers_counted)
     if wrong:
         assert seen.sites["labels.made"].source == "labels = ids.copy()"
+
+
+@pytest.mark.parametrize(("labels", "wrong"), [
+    ("np.where(mask == 1, np.roll(ids, -1, 1), -100)", True), ("np.where(mask == 1, ids, -100)", False)])
+def test_labels_that_are_shifted_twice(tmp_path: Path, labels: str, *, wrong: bool) -> None:
+    pytest.importorskip("tf_keras")
+    transformers = pytest.importorskip("transformers")
+    if int(transformers.__version__.split(".")[0]) > 4:
+        pytest.skip("no TensorFlow models in it")
+    seen = watch(tmp_path, LANGUAGE.replace("LABELS", labels), probe_seconds=0)
+    assert seen.exception is None
+    assert ("L211" in found(seen)) is wrong, (found(seen), seen.probes.shift)

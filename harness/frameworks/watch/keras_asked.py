@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
+from harness.checks.probe_facts import ShiftFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import fills, keras_fillers, written
 from harness.frameworks.watch.keras_tape import recorded
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _IDS, _MASK = "input_ids", "attention_mask"
 _MOSTLY = 0.9
+_NEXT = re.compile(r"LMHead|CausalLM|DoubleHeads")  # models whose loss asks for the next token
 _BATCHES = 200  # trained batches that are looked at for what fills them
 
 
@@ -55,6 +58,7 @@ class Asked:
                 self._looped = model
                 self._came(model, {_IDS: numpy_of(given[_IDS]), _MASK: None if mask is None else numpy_of(mask)})
                 self._counts(model, given, found)
+                self._shifts(model, given, found)
 
     def _came(self, model: Any, columns: dict[str, Any]) -> None:
         self._batches += 1
@@ -73,6 +77,19 @@ class Asked:
             session = self._watch.session
             with session.paused():
                 seen.probes.fillers_counted = keras_fillers.counted_by(model, given)
+            session.noted("labels.made", written.assigned("labels", session.script, session.sites, bare=True))
+
+    def _shifts(self, model: Any, given: dict[str, Any], found: Any) -> None:
+        """Labels that are shifted by hand for a language model whose own loss shifts them once more."""
+        probes, ids, labels = self._watch.seen.probes, given[_IDS], given.get("labels")
+        if probes.shift is not None or labels is None or getattr(found, "loss", None) is None or not _NEXT.search(type(model).__name__):
+            return
+        one, other = (np.asarray(numpy_of(part)) for part in (ids, labels))
+        counted = other[:, :-1] >= 0 if one.shape == other.shape and one.ndim == 2 else np.zeros(0)
+        share = float((one[:, 1:] == other[:, :-1])[counted].mean()) if counted.any() else 0.0
+        if share >= _MOSTLY and float((one == other)[:, :-1][counted].mean()) < _MOSTLY:
+            probes.shift = ShiftFacts(offset=2, share=share, rows=one.shape[0], length=one.shape[1], causal=True, lag=0)
+            session = self._watch.session
             session.noted("labels.made", written.assigned("labels", session.script, session.sites, bare=True))
 
     def _turned(self, model: Any, ids: Any, mask: Any) -> None:
