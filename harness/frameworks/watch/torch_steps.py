@@ -334,9 +334,8 @@ class Steps:
             return
         now = time.perf_counter()
         before = known.zeroed if isinstance(known.zeroed, float) else None
-        rows = tensors.spread(watch.data.trained_rows, _LABELS)
-        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=before, labels=rows or None,
-                          learning_rate=_number(known.optimizer.param_groups[0]["lr"]),
+        rate, rows = _number(known.optimizer.param_groups[0]["lr"]), tensors.spread(watch.data.trained_rows, _LABELS)
+        facts = StepFacts(step=self.steps, backwards=known.backwards, gradients_before=before, labels=rows or None, learning_rate=rate,
                           seconds=None if self._last is None else now - self._last)
         self._last = now
         if self._torch.is_tensor(known.zeroed):
