@@ -56,3 +56,8 @@ def _has_none(layer: Any) -> bool:
 def short_lived(tf: Any) -> None:
     """Graphs are run as they were traced from now on: to make them faster takes seconds that few steps never earn."""
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+def compiled(tf: Any) -> None:
+    """A step is compiled by XLA: that takes longer the more there is to compile, so graphs are optimised after all."""
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})

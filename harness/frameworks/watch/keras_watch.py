@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritten, keras_straight, monitors, parsed, written
+from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritten, keras_straight, keras_tracing, monitors, parsed, written
 from harness.frameworks.watch.copies import Copies
 from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
@@ -225,6 +225,10 @@ class KerasWatcher:
             self.models.describe(model)
         if getattr(model, "jit_compile", False) is True:
             self.seen.device = "xla"
+            if self.keras.__name__ == "tf_keras":
+                import tensorflow as tf
+
+                keras_tracing.compiled(tf)
 
     def _wrap_single(self, original: Any, name: str) -> Any:
         session = self.session
