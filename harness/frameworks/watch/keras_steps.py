@@ -287,7 +287,7 @@ class Steps:
         watch.session.safely("rows that are trained on", watch.shared.trained, model, first)
         watch.session.rows_trained(first)
         watch.session.safely("pictures that are trained on", watch.mirrored.trained, first, columns)
-        watch.session.safely("mixed rows", watch.mixed_rows.trained, *[*columns.values()][:1], [*columns.values()][-1])
+        watch.session.safely("mixed rows", watch.mixed_rows.trained, next(iter(first), None), next(reversed(columns.values()), None))
         if watch.fitting:
             watch.session.safely("padding", watch.asked.trained, model, columns)
 
