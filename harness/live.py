@@ -45,7 +45,7 @@ def diagnose(subject: Any, *data: Any, loss: Callable[..., Any] | None = None, o
     | a `transformers.Trainer` | nothing more |
     | a compiled Keras model | what its `fit` takes: `diagnose(model, x, y)`, `diagnose(model, dataset)`, also by name (`batch_size=32`) |
     | a `torch.nn.Module` | an iterable of batches, `optimizer=`, and `loss=`, a function of (output, target); without it the model has \
-to return its loss (`model(**batch).loss`) |
+to return its loss (`model(**batch).loss`); batches are brought to the model's device |
 
     `seconds` of training are watched and at most `steps` of them. Raises `BadParameter` for a subject of another kind.
     """
@@ -94,10 +94,22 @@ def _how(subject: Any, data: tuple[Any, ...], loss: Any, optimizer: Any,
 def _loop(model: Any, batches: Iterable[Any], loss: Any, optimizer: Any) -> None:
     """The plainest training loop. Ends when it was watched for long enough, or after enough epochs."""
     model.train()
+    device = next((weight.device for weight in model.parameters()), None)
     for batch in itertools.chain.from_iterable(itertools.repeat(batches, _EPOCHS)):
         optimizer.zero_grad()
-        _loss_of(model, batch, loss).backward()
+        _loss_of(model, _moved(batch, device), loss).backward()
         optimizer.step()
+
+
+def _moved(batch: Any, device: Any) -> Any:
+    """A batch with its tensors on `device`, as every loop over a loader has to bring them there. None or the CPU: as it is."""
+    if device is None or device.type == "cpu":
+        return batch
+    if hasattr(batch, "to"):
+        return batch.to(device)
+    if hasattr(batch, "items"):
+        return {key: _moved(value, device) for key, value in batch.items()}
+    return [_moved(value, device) for value in batch] if isinstance(batch, list | tuple) else batch
 
 
 def _loss_of(model: Any, batch: Any, loss: Any) -> Any:

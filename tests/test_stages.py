@@ -44,3 +44,9 @@ def test_an_error_inside_a_layer_of_keras_says_so_itself() -> None:
     error = ValueError("Exception encountered when calling layer 'lin1' (type Dense).\n\nOOM when allocating tensor with shape[8,4]")
     assert stage_of(error, frames()) == "forward"
     assert stage_of(error, frames(("/tf_keras/src/losses.py", "call"))) == "loss"
+
+
+@pytest.mark.parametrize(("inner", "stage"), [("training_step", "loss"), ("_prepare_inputs", "batch")])
+def test_what_a_subclassed_trainer_computes_by_itself_is_its_loss(inner: str, stage: str) -> None:
+    found = frames(("/transformers/trainer.py", "training_step"), *([("/transformers/trainer.py", inner)] if stage == "batch" else []))
+    assert stage_of(RuntimeError("x"), [*found, Frame("/home/me/train.py", 12, "compute_loss")]) == stage

@@ -6,7 +6,7 @@ import re
 from typing import ClassVar, NamedTuple
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import devices, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
@@ -36,7 +36,6 @@ _DTYPES = (r"mat1 and mat2 must have the same dtype, but got (?P<got>\w+) and (?
            r"Input type \((?P<got>[\w. ]+)\) and (?:bias|weight) type \((?P<wants>[\w. ]+)\) should be the same",
            r"expected (?:m1 and m2 to have the same dtype|scalar type (?P<wants>\w+) but found (?P<got>\w+))",
            r"argument #1 'indices' to have one of the following scalar types: (?P<wants>Long), Int; but got torch\.(?P<got>\w+)Tensor")
-_DEVICES = (r"Expected all tensors to be on the same device", r"is not on the expected device")
 _ONE_ROW = (r"Expected more than 1 value per channel when training, got input size torch\.Size\((?P<got>\[[\d, ]+\])\)",)
 _KERAS_SHAPES = (
     r"expected axis (?P<axis>-?\d+) of input shape to have value (?P<wants>\d+), but received input with shape (?P<got>\([^)]*\))",
@@ -70,12 +69,16 @@ class ShapeInside(Check):
     code: ClassVar[str] = "F103"
     stage: ClassVar[Stage] = "forward"
     requires: ClassVar[tuple[str, ...]] = ("D101", "D102", "B101", "B103", "E512", "F101", "F102", "L203", "L210")
-    messages: ClassVar[tuple[str, ...]] = (*_ONE_ROW, *_DTYPES, *_DEVICES, *_TORCH_SHAPES, *_KERAS_SHAPES)
+    messages: ClassVar[tuple[str, ...]] = (*_ONE_ROW, *_DTYPES, *devices.MESSAGES, *_TORCH_SHAPES, *_KERAS_SHAPES)
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from exceptions raised inside a forward pass, before any loss."""
-        for patterns, describe in ((_ONE_ROW, _one_row), (_DTYPES, _dtype), (_DEVICES, _device), (_TORCH_SHAPES, _shape),
-                                   (_KERAS_SHAPES, _keras)):
+        """Judges from exceptions raised inside a forward pass, before any loss; from one about devices wherever it was raised."""
+        apart = raised.find(seen, devices.MESSAGES)
+        if apart is not None and apart[0].during == "script":
+            message, remedy = devices.mend(*apart)
+            error = apart[0]
+            return Finding(message=message, remedy=remedy, site=error.site, evidence=_evidence(error), stage=error.stage)
+        for patterns, describe in ((_ONE_ROW, _one_row), (_DTYPES, _dtype), (_TORCH_SHAPES, _shape), (_KERAS_SHAPES, _keras)):
             hit = raised.find(seen, patterns, forward=patterns is not _KERAS_SHAPES)
             if hit is None:
                 continue
@@ -83,10 +86,7 @@ class ShapeInside(Check):
             if error.stage in {"loss", "backward", "step", "evaluation"} or raised.has_frame(error, _KERAS_LOSS):
                 continue
             message, remedy, in_layer = describe(match)
-            evidence = [raised.quote(error)]
-            if error.module:
-                shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in error.module_inputs)
-                evidence.append(f"the layer is {error.module}" + (f", its input {shapes}" if shapes else ""))
+            evidence = _evidence(error)
             short = _shorter_batch(seen, error)
             if short is not None:
                 evidence.append(short)
@@ -107,6 +107,14 @@ class ShapeInside(Check):
         if seen.exception is None and not seen.batches and not seen.steps:
             raise NotJudged("no forward pass was seen")
         return None
+
+
+def _evidence(error: ExceptionFacts) -> list[str]:
+    evidence = [raised.quote(error)]
+    if error.module:
+        shapes = ", ".join(f"{item.dtype}{list(item.shape)}" for item in error.module_inputs)
+        evidence.append(f"the layer is {error.module}" + (f", its input {shapes}" if shapes else ""))
+    return evidence
 
 
 def _in_order(error: ExceptionFacts) -> bool:
@@ -174,12 +182,6 @@ def _dtype(match: re.Match[str]) -> _Mend:
     return _Mend(f"The input's numbers are {got or 'of another type'}, the layer's weights are {wants or 'float'}.",
                  f"Convert the input once, where it is made: `{cast}` (NumPy's default is float64: `array.astype(\"float32\")`; scale "
                  "images to [0, 1]).")
-
-
-def _device(_match: re.Match[str]) -> _Mend:
-    return _Mend("The model and its input are on different devices.",
-                 "Move both: `model.to(device)` before the optimizer is made, and `inputs = inputs.to(device)` for every batch; tensors "
-                 "made inside forward() take `device=x.device`.")
 
 
 def _one_row(match: re.Match[str]) -> _Mend:

@@ -43,9 +43,6 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"Couldn't reach|couldn't connect|Connection|Max retries", ("Check the network; work offline with local folders and "
                                                                 "`HF_HUB_OFFLINE=1`.")),
     (r"is not JSON serializable", "Convert it first: `float(value)`, `array.tolist()`."),
-    (r"Expected all tensors to be on the same device|is not on the expected device",
-     ("Bring both sides to one device right before this line: `target = target.to(device)` for what a loss compares, `output.cpu()` for "
-      "what is compared or kept outside of it.")),
     (r"[Cc]an't convert cuda|can't convert .*device type tensor to numpy", "Bring it to the CPU first: `tensor.detach().cpu().numpy()`."),
     (r"Can't call numpy\(\) on Tensor that requires grad", "Cut it off the graph for reading: `tensor.detach().numpy()`."),
     (r"only (?:length-1|size-1|0-dimensional) arrays can be converted|only one element tensors can be converted",

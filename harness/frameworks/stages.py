@@ -31,7 +31,9 @@ _FRAMES: tuple[tuple[str, str, Stage], ...] = (
     (r"/torch/optim/", r".*", "step"),
     (r"/torch/nn/utils/clip_grad\.py$", r".*", "step"),
     (r"/torch/_lazy/", r"mark_step", "step"),
-    (r"/transformers/trainer\.py$", r"compute_loss", "loss"),
+    (r"/transformers/trainer\.py$", r"_prepare_inputs?", "batch"),
+    # The innermost where a subclass has a compute_loss of its own, and the model has answered.
+    (r"/transformers/trainer\.py$", r"compute_loss|training_step", "loss"),
     (r"/torch/nn/modules/module\.py$", r"_call_impl|_wrapped_call_impl", "forward"),
     (r"/(tf_)?keras/(src/)?engine/base_layer\.py$|/(tf_)?keras/(src/)?layers/layer\.py$", r"__call__", "forward"),
     (r"/(tf_)?keras/.*/train(ing|er)\.py$", r"test_function|test_step", "evaluation"),
