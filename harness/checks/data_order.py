@@ -81,7 +81,8 @@ class SortedRows(Check):
         batches = _batches(seen)
         kinds = [len(set(map(str, labels))) for labels in batches]
         pure = kinds.count(1)
-        if batches and pure < 0.5 * len(batches) and statistics.fmean(kinds) > 0.5 * _expected(counts, batches):
+        if batches and pure < 0.5 * len(batches) and statistics.fmean(kinds) > 0.5 * _expected(_with_unseen(counts, loader, seen.classes),
+                                                                                                       batches):
             return None  # the runs are shorter than a batch
         evidence = [(f"neighbouring rows with the same label: {100 * loader.label_runs:.0f} %; a random order of these labels gives "
                     f"{100 * chance:.0f} %"), f"label counts: {data_labels.shares(counts)}"]
@@ -185,6 +186,14 @@ def _in_turns(batches: list[list[Any]]) -> bool:
     again = max(sum(one == other for one, other in zip(single, single[period:], strict=False)) / (len(single) - period)
                 for period in range(2, max(3, len(single) // 2)))
     return again >= _ROUND
+
+
+def _with_unseen(counts: dict[str, int], loader: LoaderFacts, classes: int | None) -> dict[str, int]:
+    """Labels of all rows, where some classes have not come up yet: what the rows to come hold is shared among these."""
+    unseen, rest = (classes or 0) - len(counts), (loader.rows or 0) - sum(counts.values())
+    if unseen <= 0 or rest < unseen:
+        return counts
+    return {**counts, **{f"unseen {number}": rest // unseen for number in range(unseen)}}
 
 
 def _expected(counts: dict[str, int], batches: list[list[Any]]) -> float:

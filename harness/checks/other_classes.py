@@ -30,18 +30,20 @@ class OtherClasses(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from which class is predicted for which: an exchange of classes explains nearly all answers, and the ids hardly any."""
-        known = [call for call in seen.evaluation.metrics if sum(rows for *_, rows in call.pairs) >= _ROWS]
+        known = [call for call in seen.evaluation.metrics if _rows(call) >= _ROWS]
         if not known:
             raise NotJudged("no evaluation of at least 40 rows was seen, class by class")
         relation = seen.evaluation.relation
         learnt = relation.trained >= _KNOWN if relation is not None and relation.classes else reading.script_learns(seen)
-        if not learnt or reading.several_models(seen) or any(_right(call) >= _CLEARLY for call in known):
+        if not learnt or reading.several_models(seen):
             return None
-        last = known[-1]
-        exchanged = _exchange(last)
-        if exchanged is None:
+        last, exchanged = next(((call, found) for call in reversed(known) if (found := _exchange(call)) is not None), (None, None))
+        if last is None or exchanged is None:
             return None
-        total = sum(rows for *_, rows in last.pairs)
+        total = _rows(last)
+        # Another part, the training's own for one, may be told very well.
+        if any(_right(call) >= _CLEARLY for call in known if _rows(call) == total):
+            return None
         through = sum(rows for reference, predicted, rows in last.pairs if exchanged[reference] == predicted) / total
         if through < _CLEARLY or through - _right(last) < _GAIN:
             return None
@@ -56,8 +58,12 @@ class OtherClasses(Check):
             evidence=[f"predicted in the evaluation: {moved}"])
 
 
+def _rows(call: MetricFacts) -> int:
+    return sum(rows for *_, rows in call.pairs)
+
+
 def _right(call: MetricFacts) -> float:
-    return sum(rows for reference, predicted, rows in call.pairs if reference == predicted) / max(1, sum(rows for *_, rows in call.pairs))
+    return sum(rows for reference, predicted, rows in call.pairs if reference == predicted) / max(1, _rows(call))
 
 
 def _exchange(call: MetricFacts) -> dict[int, int] | None:

@@ -12,7 +12,7 @@ from harness.checks.tensor_facts import TensorFacts
 _WATCHED, _BOUND = 16, 0.25  # calls of a loss that are judged; of what a guess costs, that cannot be gone below
 # Targets beyond what an output of fresh weights comes to, as a factor; and so many times the steps that were watched take it too long.
 _FAR, _TOO_LONG, _UNMOVED, _TRIED = 100.0, 1000.0, 0.01, 2
-_SENSIBLE = 150.0  # times the script's rate: with more than that, steps of any size would get anywhere
+_SENSIBLE = 15.0  # times the script's rate: with more than that, steps of any size would get anywhere
 _LEARNT = 8  # steps after which columns that only began alike have parted
 
 
@@ -68,7 +68,7 @@ def far(seen: Observation) -> Finding | None:
         remedy="Standardise the targets by those of the training set, `(y - mean) / std`, and take the answers back with "
                "`answer * std + mean`; or train on `log1p(y)` where they span powers of ten.",
         site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
-        or next(reversed(sourcing.lines(seen, "labels")), None) or reading.place(seen, "loss", "forward", "fit"),
+        or next(iter(sourcing.lines(seen, "labels")), None) or reading.place(seen, "loss", "forward", "fit"),
         evidence=[f"mean loss at the start {start:.4g}, after {len(train.losses)} steps {end:.4g}",
                   *[f"Probe, one batch: {reading.describe(fit)}" for fit in fits]])
 

@@ -54,6 +54,9 @@ class SharedRowsFound(Check):
     def _own(seen: Observation, rows: int, unused: Site) -> Finding:
         """Rows that are set aside, and an evaluation that asks for others."""
         held = next((step.site for step in seen.sources.get("held", [])), None)
+        trained = {(step.site.file, step.site.line) for step in seen.sources.get("inputs", [])}
+        if held is None or (held.file, held.line) in trained:  # it is handed over for both, and that is where it is to be mended
+            held = reading.place(seen, "trainer") or reading.place(seen, "evaluation") or held
         return Finding(
             message=f"All {rows} rows of the evaluation are rows that are trained on. Those that are set aside on line {unused.line} are "
                     "never used.",

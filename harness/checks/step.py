@@ -8,7 +8,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading, regularization, schedules
+from harness.checks import lone_number, reading, regularization, schedules
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -293,7 +293,7 @@ class OtherWeights(Check):
                                    f"{optimizer.foreign} "
                                    "that the model does not have: layers were replaced after it was made.",
                            remedy=remedy, site=site, evidence=[f"Left out, with gradients that nobody uses: {names}"])
-        return None
+        return lone_number.finding(seen)
 
     @staticmethod
     def _left_out(found: LeftOutFacts) -> Finding:

@@ -28,7 +28,7 @@ class Splits:
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
-        self._keep(self._trained, model, given)
+        self._keep(self._trained, model, [value for value in given if "float" in str(getattr(value, "dtype", ""))])
 
     def held(self, model: Any, given: Sequence[Any]) -> None:
         """An evaluation does."""
@@ -38,9 +38,11 @@ class Splits:
     def _keep(self, known: dict[Key, list[Scale]], model: Any, given: Sequence[Any]) -> None:
         for value in given:
             shape = tuple(getattr(value, "shape", ()))
-            if len(shape) < 2 or "float" not in str(getattr(value, "dtype", "")):
+            key = id(model), tuple(int(size or 0) for size in shape[1:])
+            # Whole numbers count where the training gave floats of that shape: bytes of pictures, say, that nothing has scaled.
+            if len(shape) < 2 or not ("float" in (kind := str(getattr(value, "dtype", ""))) or ("int" in kind and key in self._trained)):
                 continue
-            scales = known.setdefault((id(model), tuple(int(size or 0) for size in shape[1:])), [])
+            scales = known.setdefault(key, [])
             plain = tensors.array(value) if len(scales) < _BATCHES and (shape[0] or 0) >= _ROWS else None
             if plain is not None and 0 < plain.size <= _LARGEST and np.isfinite(plain).all():
                 scales.append((float(plain.mean(dtype=np.float64)), float(plain.std(dtype=np.float64)), float((plain == 0).mean())))
