@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from harness.checks import reading
 from harness.checks.base import Finding
-from harness.checks.observation import Observation
 from harness.checks.model_facts import ParameterFacts
+from harness.checks.observation import Observation
 
 _STEPS = 16  # that are watched before standing still says anything
 
 
 def finding(seen: Observation) -> Finding | None:
-    """A whole part may be left out on purpose, to stay as it is; a single number beside parts that are trained was made to move with them."""
+    """A whole part may be left out on purpose, to stay as it is; a number beside parts that are trained was made to move with them."""
     weights = seen.model.parameters if seen.model is not None else []
     left = [each for each in weights if each.size == 1 and each.trainable and each.in_optimizer is False and not each.moved
             and each.gradient_norm and _among_trained(each, weights)]

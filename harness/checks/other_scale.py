@@ -12,6 +12,8 @@ from harness.checks.observation import Observation
 # By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
 # part of a series may well be much narrower than the whole.
 _WIDER, _NARROWER, _MOVED = 3.0, 20.0, 1.0
+# Less will do where so many numbers of the training are below 0 and none of the evaluation's: logarithms beside what they are taken of.
+_SIGNED, _WIDER_UNSIGNED = 0.2, 2.0
 
 
 class OtherScale(Check):
@@ -27,7 +29,7 @@ class OtherScale(Check):
     requires: ClassVar[tuple[str, ...]] = ("D103", "L209", "S406", "E512")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from mean and deviation of what one model is given in training and, in the same shape, in evaluation."""
+        """Judges from mean, deviation and sign of what one model is given in training and, in the same shape, in evaluation."""
         scale = seen.evaluation.scale
         if scale is None:
             raise NotJudged("no model was seen to get inputs of one shape in training and in evaluation")
@@ -37,7 +39,8 @@ class OtherScale(Check):
         if output is not None and list(output.shape[1:]) == scale.shape:
             raise NotJudged("a model that gives back what it is given may be asked for what is out of the ordinary")
         low, high = scale.held_stds
-        wider = low > _WIDER * scale.std or 0 < high < scale.std / _NARROWER
+        unsigned = scale.below > _SIGNED and not scale.held_below
+        wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / _NARROWER
         if not wider or abs(scale.held_mean - scale.mean) < _MOVED * min(scale.std, high):
             return None
         trained, held = (f"mean {mean:.3g}, deviation {deviation:.3g}" for mean, deviation in (
@@ -48,4 +51,5 @@ class OtherScale(Check):
             remedy="Do to these inputs what is done to those of the training, with the same numbers: "
                    "`test = (test - train_mean) / train_std`, `scaler.transform(test)` (never `fit_transform`), `/ 255`.",
             site=sourcing.of_others(seen) or reading.place(seen, "eval_dataset", "evaluation", "eval_loader", "loader"),
-            evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}"])
+            evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}",
+                      *([f"below 0: {scale.below:.0%} of the training's numbers, none of the evaluation's"] if unsigned else [])])

@@ -268,6 +268,17 @@ def test_a_buffer_that_is_too_small() -> None:
     assert judge("D107", seen) == "clean"
 
 
+def test_classes_that_have_not_come_up_yet() -> None:
+    seen = unshuffled()
+    loader = seen.loaders[0]
+    loader.label_runs, loader.label_counts, seen.classes = 0.87, {"0": 100, "1": 100, "2": 100}, 5
+    seen.steps = steps([0.5] * 60, [[0] * 16] * 28 + [[0, 1] * 8] * 32)  # 1.53 of them in a batch, which is half of three
+    loader.rows = None
+    assert judge("D107", seen) == "clean"
+    loader.rows = 500
+    assert judge("D107", seen) == "found"
+
+
 def test_batches_of_one_label_that_take_turns() -> None:
     seen = unshuffled()
     seen.steps = steps([0.5] * 60, [[0] * 8, [1] * 8] * 30)  # a discriminator's: real rows, then made ones

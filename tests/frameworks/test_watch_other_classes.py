@@ -90,6 +90,10 @@ def test_what_an_exchange_is() -> None:
     assert "0 as 2, 2 as 0" in finding("E511", seen).evidence[0]
     seen.evaluation.metrics = [call, MetricFacts(name="forward", pairs=[(0, 0, 40), (1, 1, 30)])]
     assert judge("E511", seen) == "clean"  # an attack, say, beside rows as they are
+    seen.evaluation.metrics = [call, call, call, MetricFacts(name="forward", pairs=[(0, 0, 40), (1, 1, 30)])]
+    assert judge("E511", seen) == "found"  # an evaluation in every epoch, and one of the training's own rows in the end
+    seen.evaluation.metrics.append(MetricFacts(name="forward", pairs=[(0, 0, 31), (1, 1, 31), (2, 2, 31)]))
+    assert judge("E511", seen) == "clean"  # the same rows, told as they stand
     seen.evaluation.metrics = [MetricFacts(name="forward", pairs=[(0, 2, 30), (2, 2, 28), (1, 1, 30)])]
     assert judge("E511", seen) == "clean"  # two classes that are taken for one
     seen.evaluation.metrics = [call]

@@ -44,6 +44,44 @@ def test_rows_that_are_set_aside_and_never_used(tmp_path: Path, rows: str, rest:
     assert (finding is not None) is fault
 
 
+TRAINER = """
+import tempfile, torch, torch.nn as nn
+from transformers import Trainer, TrainingArguments
+torch.manual_seed(0)
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, x):
+        self.x = x
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, i):
+        return {"x": self.x[i], "labels": int(self.x[i, 0] > 0)}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x, labels=None):
+        logits = self.fc(x)
+        return {"loss": nn.functional.cross_entropy(logits, labels), "logits": logits}
+x = torch.randn(400, 8)
+train_rows = Rows(x[:300])
+valid_rows = Rows(x[300:])
+args = TrainingArguments(tempfile.mkdtemp(), num_train_epochs=2, eval_strategy="epoch", save_strategy="no", report_to=[], use_cpu=True)
+trainer = Trainer(model=Net(), args=args, train_dataset=train_rows,
+                  eval_dataset=ROWS)
+trainer.train()
+"""
+
+
+@pytest.mark.parametrize(("rows", "fault"), [("train_rows", True), ("valid_rows", False)])
+def test_a_trainer_that_is_given_one_dataset_twice(tmp_path: Path, rows: str, *, fault: bool) -> None:
+    text = TRAINER.replace("ROWS", rows)
+    finding = found(watch(tmp_path, text, steps=200), "E510")
+    assert (finding is not None) is fault
+    if finding is not None:
+        assert finding.site is not None
+        assert finding.site.line in (1 + text[:text.index(part)].count("\n") for part in ("trainer = Trainer", "eval_dataset=train_rows"))
+
+
 FIT = """
 import numpy as np, keras
 keras.utils.set_random_seed(0)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.checks.base import walk
 from harness.checks.evaluation_facts import ScaleFacts
+from harness.frameworks.watch.splits import Splits
 from tests.checks.made import healthy, judge
 from tests.frameworks.watching import found, watch
 
@@ -81,3 +83,26 @@ def test_what_is_another_scale(held: tuple[float, float], *, wrong: bool) -> Non
     seen.evaluation.scale = ScaleFacts(mean=0.13, std=0.31, held_mean=middle, held_std=deviation, held_stds=(deviation, deviation),
                                        shape=[28])
     assert (judge("E508", seen) == "found") is wrong
+
+
+@pytest.mark.parametrize(("below", "held_below", "wrong"), [(0.5, 0.0, True), (0.5, 0.4, False), (0.1, 0.0, False)])
+def test_numbers_that_are_never_below_zero_in_the_evaluation(below: float, held_below: float, *, wrong: bool) -> None:
+    seen = healthy()
+    seen.evaluation.scale = ScaleFacts(mean=-0.1, std=0.9, held_mean=1.5, held_std=2.6, held_stds=(2.5, 2.8), shape=[30, 65, 1],
+                                       below=below, held_below=held_below)
+    assert (judge("E508", seen) == "found") is wrong
+
+
+def test_bytes_beside_floats() -> None:
+    splits, model = Splits(), object()
+    for _ in range(2):
+        splits.trained(model, [np.linspace(-1, 1, 3200, dtype=np.float32).reshape(32, 10, 10)])
+    splits.held(model, [np.arange(3200).reshape(32, 10, 10).astype(np.uint8)])
+    scale = splits.facts()
+    assert scale is not None
+    assert scale.held_mean > 100
+    assert (round(scale.below, 1), scale.held_below) == (0.5, 0.0)
+    ids = Splits()
+    ids.trained(model, [np.ones((32, 10), dtype=np.int64)])
+    ids.held(model, [np.ones((32, 10), dtype=np.int64)])
+    assert ids.facts() is None

@@ -43,5 +43,6 @@ def layers(shapes: Sequence[Sequence[int]], given: Sequence[int], made: Sequence
 
 
 def halfway(tensor: Any, rolled: Callable[[Any], Any]) -> Any:
-    """Rows between a tensor's own and others of it."""
-    return (tensor + rolled(tensor)) / 2
+    """Rows between a tensor's own and others of it; what `rolled` leaves alone, such as class ids, stays what it is."""
+    others = rolled(tensor)
+    return tensor if others is tensor else (tensor + others) / 2

@@ -14,8 +14,8 @@ from harness.frameworks.watch import tensors
 _BATCHES, _ROWS, _LARGEST = 6, 16, 1 << 22
 _STEADY = 1.5  # how far apart deviations of training batches may lie, as a factor
 
-# Mean and standard deviation of a batch, and the share of its numbers that are exactly 0.
-Scale = tuple[float, float, float]
+# Mean and standard deviation of a batch, and the shares of its numbers that are exactly 0, and below it.
+Scale = tuple[float, float, float, float]
 Key = tuple[int, tuple[int, ...]]
 
 
@@ -45,16 +45,18 @@ class Splits:
             scales = known.setdefault(key, [])
             plain = tensors.array(value) if len(scales) < _BATCHES and (shape[0] or 0) >= _ROWS else None
             if plain is not None and 0 < plain.size <= _LARGEST and np.isfinite(plain).all():
-                scales.append((float(plain.mean(dtype=np.float64)), float(plain.std(dtype=np.float64)), float((plain == 0).mean())))
+                scales.append((float(plain.mean(dtype=np.float64)), float(plain.std(dtype=np.float64)), float((plain == 0).mean()),
+                               float((plain < 0).mean())))
             return
 
     def facts(self) -> ScaleFacts | None:
         """None where no model saw rows of one shape in both, or the batches of training differ much among themselves."""
         for key, trained in self._trained.items():
-            held, spread = self._held.get(key), [deviation for _, deviation, _ in trained]
+            held, spread = self._held.get(key), [deviation for _, deviation, *_ in trained]
             if held and len(trained) > 1 and 0 < max(spread) < _STEADY * min(spread):
-                means, others, zeros = (list(part) for part in zip(*held, strict=True))
+                means, others, zeros, below = (list(part) for part in zip(*held, strict=True))
                 return ScaleFacts(mean=median(mean for mean, *_ in trained), std=median(spread), held_mean=median(means),
                                   held_std=median(others), held_stds=(min(others), max(others)), shape=list(key[1]),
-                                  zeros=median(share for *_, share in trained), held_zeros=median(zeros))
+                                  zeros=median(scale[2] for scale in trained), held_zeros=median(zeros),
+                                  below=median(scale[3] for scale in trained), held_below=max(below))
         return None
