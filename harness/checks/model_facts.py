@@ -169,7 +169,8 @@ class CompoundFacts(Facts):
 
 
 class OptimizerFacts(Facts):
-    """The optimizer that steps. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds that are
+    """The optimizer that steps. `momentum`: the part that it keeps of its gradients, beta_1 of Adam and its kin, and `second_momentum` of
+    their squares, beta_2. `by_name`: given as a string, so that every default was taken. `held`/`foreign`: weights it holds that are
     the model's, and that are not (an old model's, a copy's). `learning_rate` of its first group at the first step; `scheduled`: a schedule
     was seen to change it; `planned_steps`: of the whole training, and `planned_peak`: the largest rate that the schedule gives in that
     time, as a part of the one that it rises to; `training_steps`: how many a Trainer, or a script's own loops, are
@@ -189,6 +190,7 @@ class OptimizerFacts(Facts):
     learning_rate: float | None = None
     learning_rates: list[float] = []
     momentum: float | None = None
+    second_momentum: float | None = None
     weight_decay: float | None = None
     by_name: bool = False
     rate_given: bool | None = None

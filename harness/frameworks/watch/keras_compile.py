@@ -202,6 +202,7 @@ class Compiles:
             kind=type(inner).__name__, learning_rate=rate, learning_rates=[rate] if rate is not None else [], by_name=by_name,
             rate_given=False if by_name else self._rates.get(id(inner)), scheduled=schedule_of(inner) is not None,
             momentum=_number(getattr(inner, "momentum", getattr(inner, "beta_1", None))),
+            second_momentum=_number(getattr(inner, "beta_2", None)),
             weight_decay=_number(getattr(inner, "weight_decay", None)),
             clipping=next((_number(value) for name in ("clipnorm", "global_clipnorm", "clipvalue")
                            if (value := getattr(inner, name, None))), None))

@@ -282,12 +282,12 @@ class Steps:
 
     def _describe(self, known: Optimizer) -> None:
         group = known.optimizer.param_groups[0]
-        betas = group.get("betas")
-        rates = [_number(group["lr"]) for group in known.optimizer.param_groups]
+        betas, rates = group.get("betas") or (None, None), [_number(group["lr"]) for group in known.optimizer.param_groups]
         self._watch.seen.optimizer = OptimizerFacts(
             kind=type(known.optimizer).__name__, learning_rate=rates[0], learning_rates=[rate for rate in rates if rate is not None],
-            momentum=_number(group.get("momentum", betas[0] if betas else None)), weight_decay=_number(group.get("weight_decay")),
-            site=site(known.place), clipping=self.clipping.limit[1] if self.clipping.limit else None)
+            momentum=_number(group.get("momentum", betas[0])), second_momentum=_number(betas[1]),
+            weight_decay=_number(group.get("weight_decay")), site=site(known.place),
+            clipping=self.clipping.limit[1] if self.clipping.limit else None)
 
     def _samples(self, known: Optimizer) -> list[tuple[Any, Any]]:
         weights = sorted((weight for weight in known.weights() if weight.grad is not None), key=lambda weight: -weight.numel())[:_SAMPLED]
