@@ -114,5 +114,6 @@ class NextToken(Check):
         inside = reading.place(seen, *built) or shift.site if ahead else None
         # A model of the library that shifts by itself leaves the rows to be looked at, and where they were made.
         rows = raised.built_by(seen, *raised.LABELS) if library and not (ahead or made) else None
-        site = given or inside or cut or reading.place(seen, *names) or rows or reading.place(seen, "loss", "forward")
+        text = ("shift.written",) if not (ahead or made) else ()
+        site = given or inside or cut or reading.place(seen, *names) or rows or reading.place(seen, *text, "loss", "forward")
         return Finding(message=message, remedy=remedy, site=site, evidence=[*evidence, *reading.own_losses(seen)])

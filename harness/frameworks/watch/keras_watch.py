@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import compounding, keras_one_hot, keras_overwritten, keras_straight, keras_tracing, monitors, parsed, written
+from harness.frameworks.watch import (
+    compounding,
+    keras_one_hot,
+    keras_overwritten,
+    keras_straight,
+    keras_tracing,
+    monitors,
+    parsed,
+    shifts,
+    written,
+)
 from harness.frameworks.watch.copies import Copies
 from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
@@ -302,6 +312,7 @@ class KerasWatcher:
 
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
+        self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()

@@ -3,6 +3,7 @@ whether the answer to a position owes to tokens behind it."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from harness.checks.probe_facts import ShiftFacts
+from harness.checks.raised import LABELS
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.sites import Place
 
 Array = np.ndarray[Any, Any]
 # Instead of the first ids the second are to be given.
@@ -21,6 +25,7 @@ _SHORTEST, _LEAST, _MOST = 5, 32, 1 << 25
 _KINDS = 3
 _AGREES, _APART = 0.98, 0.9
 _MOVED, _ROUNDING = 1e-3, 1e-5
+_TOGETHER = 3  # lines within which inputs and targets are cut from the same rows
 
 
 @dataclass
@@ -177,3 +182,25 @@ def _read(layout: _Layout, counted: Array, plain: Array,
     first = np.flatnonzero((difference > _ROUNDING)[changed[:, behind] != ids[:, behind]].any(0))
     lag = int(first[0]) - (middle + 1) if len(first) else None
     return bool(moved.any()), not bool(moved[:, :middle + 1][counted[:, :middle + 1]].any()), lag
+
+
+def written(file: str) -> Place | None:
+    """The line of a script that keeps rows from their second token on, `ids[:, 1:]` or `tokens[at + 1:at + n]`, read off its text. Of
+    several far from each other those count that give it a name of labels; None where that leaves none, or several."""
+    found = [node for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.Assign) and any(map(_later, ast.walk(node.value)))]
+    named = [node for node in found if any(getattr(part, "id", "") in LABELS for target in node.targets for part in ast.walk(target))]
+    for nodes in (found, named):
+        lines = sorted(node.lineno for node in nodes)
+        if lines and lines[-1] - lines[0] <= _TOGETHER:
+            return file, lines[-1], "<module>"
+    return None
+
+
+def _later(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Subscript) or getattr(node.value, "attr", "") == "argv":
+        return False
+    last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+    begin = last.lower if isinstance(last, ast.Slice) else None
+    if isinstance(begin, ast.BinOp) and isinstance(begin.op, ast.Add):
+        begin = begin.right
+    return isinstance(begin, ast.Constant) and isinstance(begin.value, int) and begin.value > 0

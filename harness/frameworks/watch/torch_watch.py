@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
+    shifts,
     torch_augmented,
     torch_batches,
     torch_divergence,
@@ -306,6 +307,7 @@ class TorchWatcher:
             self.session.noted("moved", written.moved(self.session.script))
 
     def _relate(self) -> None:
+        self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
