@@ -83,7 +83,8 @@ class Graphs:
         memory = self._watch.seen.memory
         if numbers and len(seen) > memory.traces:
             memory.traces, memory.traced_calls = len(seen), calls
-            self._watch.session.site("traced", site((code.co_filename, code.co_firstlineno, code.co_name)))
+            place = self._watch.session.sites.place() or (code.co_filename, code.co_firstlineno, code.co_name)
+            self._watch.session.site("traced", site(place))
 
 
 def _kind(part: Any) -> Any:
