@@ -88,3 +88,29 @@ def test_a_part_that_learns_without_the_other(tmp_path: Path, told: bool) -> Non
     """What is called in training mode is meant to be trained, though the rest learns without it."""
     seen = watch(tmp_path, CODEC.replace("NAME", "keras").replace("TOLD", str(told)))
     assert ("S405" in found(seen)) is told, found(seen)
+
+
+HANDED = HEAD + """
+y = (x[:, 0] > 0).astype("int64")
+front = keras.Sequential([keras.Input((10,)), keras.layers.Dense(4), keras.layers.ReLU()])
+head = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+def train(head, optimizer, weights, labels):
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, labels)).shuffle(640).batch(32):
+        with tf.GradientTape() as tape:
+            loss = loss_of(yb, head(front(xb)))
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+weights = front.trainable_variables + head.trainable_variables
+train(head, keras.optimizers.Adam(1e-2), weights, y)
+front.trainable = False
+weights = list(head.trainable_variables)
+head = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+train(head, keras.optimizers.Adam(1e-2), weights, 1 - y)
+"""
+
+
+def test_a_list_that_is_handed_to_a_helper_once_more(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HANDED.replace("NAME", "keras"), steps=60)
+    assert seen.left_out is not None
+    assert seen.left_out.site is not None
+    assert seen.left_out.site.source == "weights = list(head.trainable_variables)"

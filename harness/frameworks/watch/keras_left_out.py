@@ -28,6 +28,7 @@ class LeftOut:
         self._seen: dict[int, tuple[Any, Any]] = {}
         self._times = 0
         self._place: Place | None = None
+        self._under_way: tuple[Place, ...] = ()  # when the last of them was first followed
         self._in_training: dict[int, Any] = {}
 
     def ran(self, model: Any, training: Any) -> None:
@@ -43,6 +44,7 @@ class LeftOut:
         for variable in watched:
             if id(variable) not in self._asked and id(variable) not in self._seen and variable.dtype.is_floating:
                 self._seen[id(variable)] = variable, np.array(variable.numpy())
+                self._under_way = self._watch.session.sites.stack()
 
     def finish(self) -> None:
         """What was asked about in the end, or changed in another way, is a weight that learns; what was loaded may be meant to stay."""
@@ -74,7 +76,11 @@ class LeftOut:
         if isinstance(given, ast.Attribute):
             return written.assigned(given.attr, script, self._watch.session.sites) or self._place
         if isinstance(given, ast.Name):
-            lines = [node.lineno for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.Assign)
-                     and any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets)]
-            return (file, lines[0], "<module>") if len(lines) == 1 else self._place
+            lines = sorted(node.lineno for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.Assign)
+                           and any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets))
+            # Of several it is the last before what the script is doing, where a function is handed one list after another.
+            reached = max((line for called, line, _ in self._under_way if called == file), default=0)
+            before = [line for line in lines if line < reached]
+            chosen = lines[0] if len(lines) == 1 else before[-1] if before else None
+            return (file, chosen, "<module>") if chosen is not None else self._place
         return self._place
