@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.tensor_facts import Site
@@ -26,6 +27,7 @@ _COLLAPSING, _HEAVY, _SETTLED, _FREE = 12.0, 2.0, 20, 0.8
 _WATCHED, _LATE = 20, 10
 # Times what answering 0 costs: at the start, and still at the end of what was watched; how large an input may be.
 _BEYOND, _STILL_BEYOND, _ORDINARY = 1000.0, 3.0, 20.0
+_BEYOND_CHANCE = 100.0  # times what a guess costs
 _WIDE = 2.5  # times as large as what comes in, from weights that were drawn for it
 # By how much a loss is more than its cross entropy before it counts as more than that.
 _WHOLE = 1.1
@@ -123,11 +125,13 @@ class InitialLoss(Check):
         call = next((c for c in seen.loss_calls if c.name in {"sparse_categorical", "categorical"}), None)
         losses = reading.finite(reading.observed_losses(seen))
         classes = reading.class_units(seen, call) if call is not None else None
-        if wide is None or wide.gain < _WIDE or classes is None or classes < 2 or len(losses) < _WATCHED:
+        if call is None or classes is None or classes < 2 or len(losses) < _WATCHED or len(seen.loss_terms) > 1:
             return None
         chance = math.log(classes)
         if losses[0] <= 3 * chance or losses[0] - chance <= 3 or statistics.fmean(losses[-_LATE:]) < chance:
             return None
+        if wide is None or wide.gain < _WIDE:
+            return _grown(seen, call, losses, chance) if seen.model is None else None
         return Finding(
             message=f"Before any step the loss is {losses[0]:.3g}; guessing evenly among {classes} classes costs ln {classes} = "
                     f"{chance:.3g}. The weights are drawn too wide: `{wide.name}` {tuple(wide.shape)} makes what it is given "
@@ -135,6 +139,19 @@ class InitialLoss(Check):
             remedy="Draw them for what comes in: a deviation of 1 / sqrt(inputs), `tf.random.normal([n_in, n_out], stddev=n_in ** -0.5)`, "
                    "or `tf.keras.initializers.GlorotUniform()`.",
             site=wide.site or reading.place(seen, "backward"), evidence=reading.own_losses(seen))
+
+
+def _grown(seen: Observation, call: LossCall, losses: list[float], chance: float) -> Finding | None:
+    """Outputs that are large by what the loop's own layers do, and not by their weights: sums over neighbours, over positions."""
+    output = call.inputs
+    if output is None or output.maximum is None or output.minimum is None or losses[0] < _BEYOND_CHANCE * chance:
+        return None
+    return Finding(
+        message=f"Before any step the loss is {losses[0]:.3g}, where a guess costs {chance:.3g}: the outputs go from {output.minimum:.3g} "
+                f"to {output.maximum:.3g}. After {len(losses)} steps it is still above that of a guess.",
+        remedy="Print the deviation of what each layer gives. Where it grows, take a mean in place of a sum: a graph's adjacency divided "
+               "by the degrees (`D^-1/2 (A + I) D^-1/2`), positions or features divided by their number, inputs standardised.",
+        site=call.site or reading.place(seen, "loss", "backward"), evidence=reading.own_losses(seen))
 
 
 @dataclass(frozen=True)
