@@ -14,7 +14,7 @@ from harness.checks.observation import Observation
 _ROWS, _OF_A_CLASS = 40, 8
 _SHARE, _CLEARLY, _GAIN = 0.6, 0.75, 0.3
 _KNOWN = 0.7
-_AGAIN = 3  # evaluations of one size
+_AGAIN = 2  # evaluations of one size
 
 
 class OtherClasses(Check):
