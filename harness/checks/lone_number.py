@@ -19,8 +19,8 @@ def finding(seen: Observation) -> Finding | None:
         return None
     names = ", ".join(f"`{each.name}`" for each in left)
     return Finding(
-        message=f"{names} {'is' if len(left) == 1 else 'are'} to be learnt and in no optimizer: in {len(seen.steps)} steps there was a "
-                "gradient for it, and it has not moved, while the parts beside it did.",
+        message=f"{names} {'is' if len(left) == 1 else 'are'} to be learnt and in no optimizer: in {len(seen.steps)} steps gradients came "
+                "and nothing moved, while the parts beside did.",
         remedy="Give the optimizer all weights of the model, `Adam(model.parameters(), ...)`: those of its parts leave out what the model "
                "itself holds. If the number is to stay as it is, make it no parameter: `self.scale = 1.0`, or `register_buffer`.",
         site=reading.place(seen, "optimizer", "model", "step"),
