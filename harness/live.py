@@ -105,11 +105,9 @@ def _moved(batch: Any, device: Any) -> Any:
     """A batch with its tensors on `device`, as every loop over a loader has to bring them there. None or the CPU: as it is."""
     if device is None or device.type == "cpu":
         return batch
-    if hasattr(batch, "to"):
-        return batch.to(device)
-    if hasattr(batch, "items"):
-        return {key: _moved(value, device) for key, value in batch.items()}
-    return [_moved(value, device) for value in batch] if isinstance(batch, list | tuple) else batch
+    from harness.frameworks.watch import trees
+
+    return trees.mapped(batch, lambda leaf: leaf.to(device) if hasattr(leaf, "to") else leaf)
 
 
 def _loss_of(model: Any, batch: Any, loss: Any) -> Any:
