@@ -20,6 +20,8 @@ _TABLE = ("Keep such a table where the batch is: `table = table.to(labels.device
           "which moves with `model.to(device)`.")
 _MODEL = ("Move both: `model.to(device)` before the optimizer is made, and `inputs = inputs.to(device)` for every batch; tensors made "
           "inside forward() take `device=x.device`.")
+_INPUTS = ("Bring them to where the model is, on this line or before it: `inputs = inputs.to(next(model.parameters()).device)`; a trainer "
+           "moves the model, and the batches of its own loader alone.")
 _ELSEWHERE = ("Bring both sides to one device right before this line: a copy of the model (`copy.deepcopy`, an average of its weights) is "
               "made after `model.to(device)`, and what is compared or kept outside of the model is read by `.cpu()`.")
 
@@ -27,6 +29,8 @@ _ELSEWHERE = ("Bring both sides to one device right before this line: a copy of 
 def mend(error: ExceptionFacts, match: re.Match[str]) -> tuple[str, str]:
     """What is wrong and what mends it, for an exception that matched one of `MESSAGES`."""
     said = {name: value for name, value in match.groupdict().items() if value}
+    if error.called is not None:
+        return "The model is called with inputs that lie on another device than its weights.", _INPUTS
     if "indexed" in said:
         return f"A tensor on {said['indexed']} is indexed by one on another device.", _TABLE
     if error.stage == "loss":

@@ -77,7 +77,7 @@ class ShapeInside(Check):
         if apart is not None and apart[0].during == "script":
             message, remedy = devices.mend(*apart)
             error = apart[0]
-            return Finding(message=message, remedy=remedy, site=error.site, evidence=_evidence(error), stage=error.stage)
+            return Finding(message=message, remedy=remedy, site=error.called or error.site, evidence=_evidence(error), stage=error.stage)
         for patterns, describe in ((_ONE_ROW, _one_row), (_DTYPES, _dtype), (_TORCH_SHAPES, _shape), (_KERAS_SHAPES, _keras)):
             hit = raised.find(seen, patterns, forward=patterns is not _KERAS_SHAPES)
             if hit is None:

@@ -173,7 +173,8 @@ class ExceptionFacts(Facts):
     `overrides`: the method of a library that it stands in place of, as that is defined, where a library called it. `owner`:
     the class (with its module) whose object lacks an attribute, unless it makes attributes up as they are asked for; `close_names`: what
     it has that is spelt alike. `shadow`: path of a file of the user's own that was imported in place of a library. `module`: the innermost
-    module of the model that it came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given.
+    module of the model that it came through, as `name: Kind(arguments)`; `module_inputs`: the tensors that one was given. `called`: where
+    the model was called, if with a tensor on a device where none of its weights lie.
     """
 
     type: str
@@ -193,6 +194,7 @@ class ExceptionFacts(Facts):
     cpu_rerun: dict[str, Any] | None = None
     module: str = ""
     module_inputs: list[TensorFacts] = []
+    called: Site | None = None
 
 
 class EndFacts(Facts):

@@ -87,3 +87,29 @@ def test_a_healthy_loop_on_a_gpu(tmp_path: Path) -> None:
     seen = watch(tmp_path, DEVICE + LOOP.format(loss="F.cross_entropy(model(xb.cuda()), yb.cuda())"))
     assert found(seen) == []
     assert seen.loss_calls[0].value is not None
+
+
+ELSEWHERE = DEVICE.replace(".cuda()", '.to("meta")')
+ASKED = """
+for _ in range(3):
+    loss = model({given}).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_inputs_are_placed_where_a_model_is_called_with_them(tmp_path: Path) -> None:
+    seen = watch(tmp_path, ELSEWHERE + ASKED.format(given='X.to("meta")') + "scores = model(X)\n")
+    assert found(seen)[0] == "F103"
+    assert seen.exception is not None
+    assert seen.exception.called is not None
+    assert seen.exception.called.source == "scores = model(X)"
+
+
+def test_a_tensor_made_inside_a_model_is_its_own(tmp_path: Path) -> None:
+    inside = ELSEWHERE.replace("torch.relu(self.a(x))", "torch.relu(self.a(x)) + torch.ones(32)")
+    seen = watch(tmp_path, inside + ASKED.format(given='X.to("meta")'))
+    assert found(seen)[0] == "F103"
+    assert seen.exception is not None
+    assert seen.exception.called is None

@@ -44,6 +44,7 @@ def facts(error: BaseException, sites: Sites, at_fault: dict[str, Any]) -> Excep
         frames=[(frame.path, frame.line, frame.function) for frame in frames[-_FRAMES:]])
     if at_fault.get("error") is error:
         seen.module, seen.module_inputs = at_fault["module"], inputs
+        seen.called = site(at_fault.get("called"))
     seen.called_with = _called_with(error)
     refuser = _refuser(error, own[-1].path if own else "")
     seen.accepts, seen.refuser = _accepts(refuser), _defined(refuser, sites)

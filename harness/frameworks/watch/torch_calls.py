@@ -222,10 +222,18 @@ class Calls:
                 known.update(error=error, target=module, built=self.chosen(module),
                              module=f"{type(module).__name__}({_arguments(module)})",
                              inputs=[fact for value in given if (fact := tensors.facts(value)) is not None])
+            if root is not None and self._elsewhere(root, args, kwargs):
+                known["called"] = session.sites.place()
             if root is not None and known.get("target") is not None:
                 name = next((name for name, found in root.named_modules() if found is known["target"]), "")
                 known["module"] = f"{name or 'model'}: {known['module']}"
                 known["target"] = None
+
+    def _elsewhere(self, root: Any, args: Any, kwargs: Any) -> bool:
+        """Whether a model is handed a tensor on a device where none of its weights lie; a number has no place of its own."""
+        devices = {parameter.device for parameter in root.parameters()}
+        given = trees.leaves((args, kwargs), tensors.is_tensor)
+        return any(tensor.dim() and tensor.device not in devices for tensor in given)
 
 
 def _arguments(module: Any) -> str:
