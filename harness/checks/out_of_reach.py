@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import raised, reading, sourcing
+from harness.checks import loss_value, raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import TensorFacts
@@ -49,6 +49,8 @@ def far(seen: Observation) -> Finding | None:
     train, own = seen.probes.train, seen.probes.overfit
     calls = [call for call in seen.loss_calls if call.name in ("mse", "l1") and call.inputs is not None and call.target is not None]
     start, end = (train.start_loss, train.final_loss) if train is not None else (None, None)
+    if loss_value.pulled(seen) is not None:
+        return None  # beside a term that it is added to, what it does to that one is told
     if seen.task != "regression" or reading.several_models(seen) or not calls or train is None or start is None or end is None:
         return None
     reach, answered = _reach(calls[0].target), _reach(calls[0].inputs)

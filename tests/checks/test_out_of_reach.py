@@ -35,3 +35,10 @@ def test_prices_as_they_are() -> None:
 @pytest.mark.parametrize(("end", "rate"), [(7.0e10, 100.0), (7.685e10, 10.0)])
 def test_a_loss_that_comes_down_and_a_rate_near_by_that_learns(end: float, rate: float) -> None:
     assert out_of_reach.far(prices(end, rate)) is None
+
+
+def test_beside_a_term_that_it_drowns_the_other_check_has_the_word() -> None:
+    seen = prices()
+    seen.loss_terms = [{"name": name, "line": line, "value": value, "gradient_norm": gradient}
+                       for _ in range(20) for name, line, value, gradient in (("mse", 4, 8e10, 1e9), ("cross_entropy", 5, 0.7, 0.1))]
+    assert out_of_reach.far(seen) is None
