@@ -15,6 +15,7 @@ _ROWS, _OF_A_CLASS = 40, 8
 _SHARE, _CLEARLY, _GAIN = 0.6, 0.75, 0.3
 _KNOWN = 0.7
 _AGAIN = 2  # evaluations of one size
+_FEWEST = 3  # classes that are predicted so far
 
 
 class OtherClasses(Check):
@@ -41,18 +42,20 @@ class OtherClasses(Check):
         last, exchanged = next(((call, found) for call in reversed(known) if (found := _exchange(call)) is not None), (None, None))
         if last is None or exchanged is None:
             return None
-        total = _rows(last)
         told = [call for call in known if _right(call) >= _CLEARLY]
-        alike = [call for call in known if _rows(call) == total]
+        alike = [call for call in known if _rows(call) == _rows(last)]
         # Beside an evaluation that comes again and again another part, the training's own for one, may be told very well.
         if told and (len(alike) < _AGAIN or len(told) > 1 or told[0] in alike):
             return None
-        through = sum(rows for reference, predicted, rows in last.pairs if exchanged[reference] == predicted) / total
-        if through < _CLEARLY or through - _right(last) < _GAIN:
+        judged = [(reference, predicted, rows) for reference, predicted, rows in last.pairs if reference in exchanged]
+        total = sum(rows for *_, rows in judged)
+        through = sum(rows for reference, predicted, rows in judged if exchanged[reference] == predicted) / total
+        right = sum(rows for reference, predicted, rows in judged if reference == predicted) / total
+        if through < _CLEARLY or through - right < _GAIN:
             return None
         moved = ", ".join(f"{reference} as {predicted}" for reference, predicted in sorted(exchanged.items()) if reference != predicted)
         return Finding(
-            message=f"The classes have other numbers in the evaluation: {100 * _right(last):.0f} % of {total} answers are right as they "
+            message=f"The classes have other numbers in the evaluation: {100 * right:.0f} % of {total} answers are right as they "
                     f"stand, and {100 * through:.0f} % with the classes exchanged.",
             remedy="Give the ids once, for all parts: `ids = {name: i for i, name in enumerate(sorted(set(names)))}` before the split, or "
                    "`encoder.fit(train_names)` and then `encoder.transform(...)` for each part.",
@@ -70,14 +73,27 @@ def _right(call: MetricFacts) -> float:
 
 
 def _exchange(call: MetricFacts) -> dict[int, int] | None:
-    """The class that is mostly predicted for each, where these are the same classes in another order; else None."""
-    rows_of: dict[int, Counter[int]] = {}
-    for reference, predicted, rows in call.pairs:
-        rows_of.setdefault(reference, Counter())[predicted] += rows
-    mostly = {reference: counted.most_common(1)[0] for reference, counted in rows_of.items()}
-    if any(rows < _SHARE * rows_of[reference].total() or rows_of[reference].total() < _OF_A_CLASS
-           for reference, (predicted, rows) in mostly.items() if predicted != reference):
-        return None
+    """The class that is mostly predicted for each, where these are the same classes in another order; else None.
+
+    Classes that are not predicted so far say nothing: each of the others has to be predicted for one class, and for most of its rows.
+    """
+    of_reference, of_predicted = _counted(call.pairs, 0), _counted(call.pairs, 1)
+    mostly = {reference: rows.most_common(1)[0] for reference, rows in of_reference.items()}
+    clear = [reference for reference, (predicted, rows) in mostly.items()
+             if rows >= _SHARE * of_reference[reference].total() and of_reference[reference].total() >= _OF_A_CLASS]
     exchanged = {reference: predicted for reference, (predicted, _) in mostly.items()}
     moved = [reference for reference, predicted in exchanged.items() if predicted != reference]
-    return exchanged if len(moved) > 1 and sorted(exchanged) == sorted(exchanged.values()) else None
+    if sorted(exchanged) != sorted(exchanged.values()) or not set(moved) <= set(clear):
+        exchanged = {reference: exchanged[reference] for reference in clear
+                     if mostly[reference][1] >= _SHARE * of_predicted[exchanged[reference]].total()}
+        if len(exchanged) < max(_FEWEST, len(of_predicted) - 1):
+            return None
+    return exchanged if sum(reference != predicted for reference, predicted in exchanged.items()) > 1 else None
+
+
+def _counted(pairs: list[tuple[int, int, int]], by: int) -> dict[int, Counter[int]]:
+    """Rows of each class by what stands on the other side of the pair; `by`: 0 of each reference, 1 of each prediction."""
+    counted: dict[int, Counter[int]] = {}
+    for pair in pairs:
+        counted.setdefault(pair[by], Counter())[pair[1 - by]] += pair[2]
+    return counted

@@ -101,3 +101,40 @@ def test_what_an_exchange_is() -> None:
     assert judge("E511", seen) == "clean"  # a model that has learnt nothing
     seen.evaluation.metrics = []
     assert judge("E511", seen).startswith("no evaluation of at least 40 rows")
+
+
+def test_classes_that_are_not_predicted_so_far_say_nothing() -> None:
+    seen = healthy()
+    seen.evaluation.relation = RelationFacts(trained=0.72, trained_rows=1000, held=0.3, rows=400, classes=True)
+    early = [(1, 0, 111), (2, 2, 86), (3, 1, 52), (0, 3, 17), (0, 0, 8), (4, 2, 20), (4, 3, 12), (5, 3, 22), (5, 0, 7)]
+    seen.evaluation.metrics = [MetricFacts(name="compute_metrics", pairs=early)]
+    assert "1 as 0, 3 as 1" in finding("E511", seen).evidence[0]
+    own = [(0, 0, 111), (2, 2, 86), (1, 1, 52), (3, 0, 30), (4, 2, 20), (5, 2, 22)]
+    seen.evaluation.metrics = [MetricFacts(name="compute_metrics", pairs=own)]
+    assert judge("E511", seen) == "clean"
+
+
+TRAINER = '''
+import numpy as np, torch
+from transformers import Trainer, TrainingArguments
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(6, 3)
+    def forward(self, x, labels=None):
+        logits = self.head(x)
+        return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
+rows = [{"x": torch.randn(6), "labels": torch.tensor(n % 3)} for n in range(60)]
+args = TrainingArguments("out", num_train_epochs=1, report_to=[], use_cpu=True, save_strategy="no")
+trainer = Trainer(Model(), args, train_dataset=rows, eval_dataset=rows,
+                  compute_metrics=lambda p: {"accuracy": float((np.argmax(p.predictions, -1) == p.label_ids).mean())})
+trainer.train()
+trainer.evaluate()
+'''
+
+
+def test_scores_of_a_trainer_are_told_class_by_class(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, TRAINER.replace('"out"', repr(str(tmp_path / "out"))), probe_seconds=0.5)
+    calls = [call for call in seen.evaluation.metrics if call.name == "compute_metrics"]
+    assert [sum(rows for *_, rows in call.pairs) for call in calls] == [60]

@@ -257,8 +257,9 @@ class Evaluations:
         predicted, referenced = _array(predictions), _array(references)
         if predicted is not None:
             facts.predictions = tensors.facts(predicted)
-            scores = name == "compute_metrics" and predicted.ndim == 2 and predicted.shape[1] > 1
-            facts.predicted_counts = _counts(predicted.argmax(-1) if scores else predicted)
+            if name == "compute_metrics" and predicted.ndim == 2 and predicted.shape[1] > 1:
+                predicted = predicted.argmax(-1)
+            facts.predicted_counts = _counts(predicted)
         if referenced is not None:
             facts.references = tensors.facts(referenced)
             facts.reference_counts = _counts(referenced)
