@@ -181,6 +181,12 @@ class FrozenWeights(Check):
                 remedy="Keep layers in attributes of the model, or in lists and dicts there: Keras does not look into other objects. In "
                        "Keras 3 make single weights with `self.add_weight(...)`; where one is to stay as it is, say so: "
                        "`tf.Variable(..., trainable=False)`.", site=reading.place(seen, "unregistered", "model"), evidence=evidence)
+        if "drawn_inside" in seen.sites:
+            return Finding(
+                message=f"{count} weights belong to layers that are built while the model runs: each forward pass draws them anew, and no "
+                        "optimizer holds them.",
+                remedy="Build every layer once, in `__init__`, and keep it there, `self.head = nn.Linear(...)`; `nn.LazyLinear(units)` "
+                       "takes its width from what comes first.", site=reading.place(seen, "drawn_inside"), evidence=evidence)
         return Finding(
             message=f"{count} weights that the model keeps are not known as its own, so no optimizer holds them.",
             remedy="Keep layers in `torch.nn.ModuleList` or `ModuleDict` instead of a list or dict, and single tensors in "

@@ -163,6 +163,21 @@ def test_folds_with_weights_that_are_put_back() -> None:
     assert seen.facts() == SharedFacts(rows=50, shared=0, trained=150)
 
 
+@pytest.mark.parametrize(("every", "acts"), [(1, True), (2, True), (9, False)])
+def test_passes_that_belong_to_a_step(every: int, *, acts: bool) -> None:
+    """An agent asks what the states are worth that it goes on to; those of other episodes are in what it is trained on."""
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(4000, 5)).astype("float32")
+    model, seen = _Model(), SharedRows()
+    for step in range(60):
+        drawn = rng.permutation(4000)[:90]
+        if step % every == 0:
+            seen.held(model, [np.concatenate([states[drawn[:20]], rng.normal(size=(60, 5)).astype("float32")])])
+        seen.trained(model, [states[drawn]])
+    facts = seen.facts()
+    assert (facts is None) is acts, facts
+
+
 def test_how_many_count() -> None:
     seen = healthy()
     seen.evaluation.shared = SharedFacts(rows=300, shared=12, trained=600)

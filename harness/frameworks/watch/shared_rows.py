@@ -16,6 +16,9 @@ _NUMBERS, _MOST_ROWS, _LARGEST = 4, 50_000, 1 << 22
 _WHOLE = 0.95  # of a batch: the training rows themselves are evaluated
 _MOST = 0.6  # of the trained rows that one evaluation meets: all the rows that there are are evaluated
 _OWN = 0.8  # distinct values of a column, of the rows: no two rows are alike by chance
+# Passes without gradients that come again after every few steps, each of which had other rows: they belong to the step, as where an agent
+# acts and asks what its next state is worth.
+_STEPS, _TURNS = 4, 4
 _LOOKED_AT, _COLUMNS = 1024, 64  # rows and columns whose values are kept to count the distinct ones
 
 Key = tuple[int, ...]
@@ -31,6 +34,7 @@ class SharedRows:
         self._met: set[int] = set()
         self._asked, self._source = False, None  # since the last training step; of which loader
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
+        self._steps, self._turns, self._before = 0, 0, set[int]()
         self._facts = SharedFacts()
         self._own = OwnRows()
 
@@ -42,7 +46,9 @@ class SharedRows:
             return
         if self._model() is not model or self._asked:
             self.over()
+            self._turn()
             self._model, self._trained, self._values, self._asked = weakref.ref(model), {}, {}, False
+        self._steps += 1
         key = rows.shape[1:]
         known = self._trained.setdefault(key, set())
         if len(known) < _MOST_ROWS:
@@ -81,9 +87,18 @@ class SharedRows:
                                       alike=not any(map(_told_apart, self._values.values())))
         self._pass, self._met = [0, 0], set()
 
+    def _turn(self) -> None:
+        """Training goes on after an evaluation."""
+        rows = max(self._trained.values(), key=len, default=set())
+        if 0 < self._steps <= _STEPS and self._before and len(rows & self._before) < len(rows) / 2:
+            self._turns += 1
+        self._steps, self._before = 0, rows
+
     def facts(self) -> SharedFacts | None:
         """None where no evaluation was seen of rows like those that were trained on."""
         self.over()
+        if self._turns >= _TURNS:
+            self._facts = SharedFacts()
         self._facts.own = self._own.rows()
         return self._facts if self._facts.rows or self._facts.own else None
 

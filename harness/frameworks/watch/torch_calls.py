@@ -51,6 +51,7 @@ class Calls:
         self._built: dict[int, tuple[Any, Place | None, int]] = {}
         self._stacks: dict[int, tuple[Place, ...]] = {}
         self.put_into_training: Place | None = None  # where `train()` was called last
+        self.built_inside: Place | None = None  # the latest module that was built while a model ran
         self._switching = False
         self.count = 0  # of the modules that were built so far
         self._has_weights: dict[int, tuple[Any, bool]] = {}
@@ -98,6 +99,8 @@ class Calls:
             self.count += 1
             self._built[id(module)] = (weakref.ref(module), self._watch.session.sites.place(skip=module), self.count)
             self._stacks[id(module)] = self._watch.session.sites.stack()[:_NESTED]
+            if self.inside:
+                self.built_inside = self.place_of(module)
 
     def place_of(self, module: Any) -> Place | None:
         """Where a module was built."""

@@ -26,7 +26,7 @@ def loader_facts(loader: Any) -> LoaderFacts:
                         rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), replaces=_replaces(loader),
                         collator=_name(loader.collate_fn))
     try:
-        _describe_dataset(facts, dataset)
+        _describe_dataset(facts, dataset, _drawn(loader))
     except Exception:  # noqa: BLE001 - a user's dataset may refuse anything
         return facts
     return facts
@@ -115,11 +115,31 @@ def _replaces(loader: Any) -> bool:
     return False
 
 
-def _describe_dataset(facts: LoaderFacts, dataset: Any) -> None:
+def _drawn(loader: Any) -> list[int] | None:
+    """The places of the rows that a sampler under a loader draws from, where it leaves some out for good; else None."""
+    from torch.utils.data import SubsetRandomSampler, WeightedRandomSampler
+
+    sampler: Any = _under(loader)
+    for _ in range(4):
+        if isinstance(sampler, SubsetRandomSampler):
+            return [int(place) for place in sampler.indices]
+        if isinstance(sampler, WeightedRandomSampler):
+            places: list[int] = sampler.weights.nonzero().flatten().tolist()
+            return places if len(places) < len(sampler.weights) else None
+        sampler = _under(sampler)
+    return None
+
+
+def _describe_dataset(facts: LoaderFacts, dataset: Any, drawn: list[int] | None) -> None:
+    """`drawn`: the places of the rows that are ever drawn; None for all."""
+    if drawn is not None:
+        facts.rows = len(drawn)
     if hasattr(dataset, "column_names") and hasattr(dataset, "features"):
         describe_hf(facts, dataset)
         return
     labels = _labels(dataset)
+    if labels is not None and drawn is not None:
+        labels = [labels[place] for place in drawn[:_CHEAP_ROWS]]
     if labels is not None:
         facts.label_counts = count(labels)
 

@@ -41,6 +41,7 @@ class Models:
         self._before: dict[int, Any] = {}
         self._graph_sizes: dict[int, int] = {}
         self._reached: set[int] | None = None
+        self.cut_off = False  # whether the first loss reached no weight of the models that ran for it
         self._losses: list[Any] = []
         self._fresh: dict[int, bool] = {}
 
@@ -161,6 +162,7 @@ class Models:
             variables, self._graph_sizes[step] = torch_graph.reached(loss)
             if self._reached is None:
                 self._reached = {id(variable) for variable in variables}
+                self.cut_off = bool(calls) and self._reached.isdisjoint(self._names)
                 self._unregistered(variables, calls)
 
     def _first(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> None:
@@ -212,8 +214,9 @@ class Models:
                 seen.unregistered.append(f"{type(owner[0]).__name__}.{owner[1]} {tuple(variable.shape)}")
                 place = written.attribute(type(owner[0]), owner[1], self._watch.session.sites)
                 self._watch.session.noted("unregistered", place)
-            elif isinstance(variable, self._torch.nn.Parameter):
+            elif isinstance(variable, self._torch.nn.Parameter):  # of a module that nobody keeps
                 seen.unregistered.append(f"tensor {tuple(variable.shape)}")
+                self._watch.session.noted("drawn_inside", self._watch.calls.built_inside)
         del seen.unregistered[40:]
 
     def _remember(self, name: str, module: Any) -> None:

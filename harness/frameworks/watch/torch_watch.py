@@ -203,7 +203,7 @@ class TorchWatcher:
         plain = self.losses.unscaled.get(id(loss), (None, loss))[1]
         self.session.safely("a loss", self.births.loss, plain, calls, records)
         self.models.backward_begins(plain, calls, records)
-        if plain.grad_fn is None and cut is not None:
+        if (plain.grad_fn is None or self.models.cut_off) and cut is not None:
             self._remember("cut", site(cut))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
 
@@ -249,6 +249,9 @@ class TorchWatcher:
 
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
+        if not self.steps.backwards:  # gradients come another way, and what is kept for a backward pass would keep their graphs
+            self.tape.clear()
+            self.losses.clear()
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
         self.states.carried.stepped()
