@@ -153,6 +153,9 @@ def _used_up(seen: Observation) -> Finding | None:
     """A rate of zero, soon and to stay: nothing can be learnt with it."""
     rates = [step.learning_rate for step in seen.steps]
     known = reading.finite(rates)
+    ahead = seen.optimizer.used_up if seen.optimizer is not None else None
+    if ahead is not None and ahead[1] - ahead[0] >= max(_AT_ZERO, ahead[1] // 3):
+        return _zero_from(seen, ahead[0], f" of {ahead[1]}", known)
     if len(known) < 20 or len(known) < len(rates):
         return None
     highest = max(known)
@@ -163,9 +166,12 @@ def _used_up(seen: Observation) -> Finding | None:
     long = total - zero >= max(_AT_ZERO if any(known[zero:]) else _AT_NOTHING, total // 3)
     if zero == 0 or not (long or (zero <= len(known) // 4 and not reading.script_learns(seen))):
         return None
-    of = f" of {total}" if planned else ""
+    return _zero_from(seen, zero + 1, f" of {total}" if planned else "", known)
+
+
+def _zero_from(seen: Observation, step: int, of: str, known: list[float]) -> Finding:
     return Finding(
-        message=f"The learning rate is 0 from step {zero + 1}{of} on: its schedule has used it up, and nothing is learnt any more.",
+        message=f"The learning rate is 0 from step {step}{of} on: its schedule has used it up, and nothing is learnt any more.",
         remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
         site=_schedule_site(seen, "max_steps", "lr_scheduler_type"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *reading.own_losses(seen)])

@@ -45,6 +45,8 @@ class Trial:
     (f"for rate in rates:\n    {ONE.replace('lr=0.1', 'rate')}", True),
     (f"groups = [part for part in parts]\n{ONE.replace('model.parameters(), lr=0.1', 'groups')}", False),
     (ONE.replace("0.1", 'trial.suggest_float("rate", 1e-5, 1e-1)'), True), (ONE.replace("0.1", "rate if rate else rate"), False),
+    (f"rows = [draw() for n in range(9)]\nsteps = len(rows)\n{ONE.replace('0.1', '1 / steps')}", False),
+    (f"rows = [draw(n) for n in range(9)]\n{ONE.replace('0.1', '1 / len(rows)')}", False),
     ("rate = rate * 2\n" + ONE.replace("0.1", "rate"), False)])
 def test_where_a_rate_comes_from(tmp_path: Path, text: str, *, tried: bool) -> None:
     path = tmp_path / "train.py"

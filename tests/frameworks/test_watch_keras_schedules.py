@@ -71,3 +71,29 @@ def test_factors_of_the_first_rate_that_pile_up(
         assert "meant for the first one" in finding.message
         assert finding.site is not None
         assert finding.site.source == "return rate * 0.8 ** epoch"
+
+
+LOOP = """
+optimizer = keras.optimizers.SGD(keras.optimizers.schedules.PolynomialDecay(0.05, decay_steps=LENGTH, end_learning_rate=0.0))
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+for epoch in range(20):
+    summed = None
+    for batch in range(12):
+        with tf.GradientTape() as tape:
+            loss = loss_of(y[batch * 32:batch * 32 + 32], model(x[batch * 32:batch * 32 + 32], training=True))
+        new = tape.gradient(loss, model.trainable_variables)
+        summed = new if summed is None else [one + other for one, other in zip(summed, new)]
+        if (batch + 1) % TURN == 0:
+            optimizer.apply_gradients(zip(summed, model.trainable_variables))
+            summed = None
+"""
+
+
+@pytest.mark.parametrize(("length", "turn", "used_up"), [(40, 1, (41, 240)), (240, 1, None), (60, 4, None), (15, 4, (16, 60))])
+def test_a_rate_that_is_used_up_before_the_planned_steps_are(tmp_path: Path, length: int, turn: int, used_up: tuple[int, int] | None) -> None:
+    text = (HEAD + MODEL + LOOP).replace("NAME", "keras").replace("LENGTH", str(length)).replace("TURN", str(turn))
+    seen = watch(tmp_path, text, steps=12, probe_seconds=1)
+    assert seen.exception is None
+    assert seen.optimizer is not None
+    assert seen.optimizer.used_up == used_up, seen.warnings
+    assert ("S402" in found(seen)) is (used_up is not None)

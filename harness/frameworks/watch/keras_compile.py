@@ -6,6 +6,7 @@ import inspect
 import itertools
 import linecache
 import math
+import statistics
 import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _OLD = ("lr", "decay")
 _FINE, _COARSER = 40, 1.15  # steps of a schedule that are looked at one by one, and how much further apart the others are each time
+_LOOKED_AT = 100  # of the planned steps
+_NOTHING = 1e-6  # of the highest rate
 _CLASSES = {
     "SparseCategoricalCrossentropy": "sparse_categorical", "CategoricalCrossentropy": "categorical", "BinaryCrossentropy": "bce",
     "BinaryFocalCrossentropy": "bce", "CategoricalFocalCrossentropy": "categorical", "MeanSquaredError": "mse", "MeanAbsoluteError": "l1",
@@ -51,6 +54,7 @@ class Compiles:
         self._places: dict[int, tuple[Any, Place | None, tuple[Place, ...]]] = {}
         self._rates: dict[int, bool] = {}
         self._ignored: dict[int, dict[str, float]] = {}
+        self.described: Any = None  # the optimizer
 
     def attach(self) -> None:
         patches = self._watch.session.patches
@@ -194,7 +198,7 @@ class Compiles:
     def optimizer(self, model: Any, optimizer: Any) -> OptimizerFacts:
         """Facts of the optimizer that is about to step."""
         given = self.of(model).arguments.get("optimizer", "rmsprop") if model is not None else optimizer
-        inner = getattr(optimizer, "inner_optimizer", optimizer)
+        inner = self.described = getattr(optimizer, "inner_optimizer", optimizer)
         rate = rate_of(inner)
         by_name = isinstance(given, str)
         place = self.of(model).place if by_name else self.place_of(inner) or self.of(model).place
@@ -211,6 +215,18 @@ class Compiles:
         if facts.site is not None:
             self._watch.seen.sites["optimizer"] = facts.site
         return facts
+
+    def ahead(self) -> None:
+        """What a schedule comes to in the steps that are planned: a script's own loops are counted batch by batch, of which an optimizer's
+        step may take several."""
+        seen = self._watch.seen
+        facts = seen.optimizer
+        if facts is None or self.described is None or not seen.steps:
+            return
+        of_a_step = max(1, round(statistics.median(step.backwards or 1 for step in seen.steps)))
+        planned = facts.planned_steps or (facts.training_steps or 0) // of_a_step
+        from_step = used_up(self.described, planned)
+        facts.used_up = (from_step + 1, planned) if from_step is not None else None
 
 
 def schedule_of(optimizer: Any) -> Any:
@@ -250,6 +266,20 @@ def worth(optimizer: Any, steps: int) -> float | None:
     marks = sorted({*range(min(steps, _FINE)), *further, steps})
     whole: float = sum((later - mark) * float(schedule(mark)) for mark, later in itertools.pairwise(marks))
     return whole / first
+
+
+def used_up(optimizer: Any, steps: int) -> int | None:
+    """The step, of so many, from which on a schedule gives no rate any more; None where it gives one to the end, or is none."""
+    schedule = schedule_of(optimizer)
+    if schedule is None or steps < 2:
+        return None
+    marks = sorted({*range(0, steps, max(1, steps // _LOOKED_AT)), steps - 1})
+    rates = [float(schedule(mark)) for mark in marks]
+    given = [mark for mark, rate in zip(marks, rates, strict=True) if rate > _NOTHING * max(rates)]
+    if not given or given[-1] == steps - 1:
+        return None
+    last = given[-1]
+    return next((step for step in range(last + 1, last + 1 + steps // _LOOKED_AT) if float(schedule(step)) <= _NOTHING * max(rates)), last + 1)
 
 
 def current_rate_of(optimizer: Any) -> float | None:

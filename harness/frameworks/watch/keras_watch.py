@@ -367,7 +367,7 @@ class KerasWatcher:
                            ("recurrent states", self.states.finish), ("copies", self._behind),
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
-                           ("relations", self._relate),
+                           ("relations", self._relate), ("what a schedule plans", self.compiles.ahead),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),
                            ("a schedule", lambda: compounding.of_keras(session, *self._scheduled) if self._scheduled else None)):
             session.safely(f"finishing {name}", part)

@@ -12,6 +12,8 @@ from harness.frameworks.watch import parsed
 _RATES = ("lr", "learning_rate")
 _SUGGESTS = ("suggest_", "Float", "Choice")  # of Optuna's trials and Keras Tuner's parameters
 
+_WITHIN = (ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)
+
 Function = ast.FunctionDef | ast.Lambda
 
 
@@ -52,10 +54,11 @@ class _Text:
 
     def varies(self, value: ast.expr) -> bool:
         """Whether anything that a value is made of is bound by a loop around it, followed through names, parameters and attributes."""
+        own = {name for loop in ast.walk(value) if isinstance(loop, _WITHIN) for name in _bound(loop)}  # counts within what is given once
         for part in ast.walk(value):
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr.startswith(_SUGGESTS):
                 return True
-            if isinstance(part, ast.Name) and self._name(part):
+            if isinstance(part, ast.Name) and part.id not in own and self._name(part):
                 return True
             if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self" and self._new(
                     f"self.{part.attr}", self.tree) and any(map(self.varies, self._assigned(f"self.{part.attr}", self.tree))):
@@ -69,7 +72,7 @@ class _Text:
 
     def _name(self, name: ast.Name) -> bool:
         around = self._inside[id(name)]
-        loops = [node for node in around if isinstance(node, ast.For | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)]
+        loops = [node for node in around if isinstance(node, (ast.For, *_WITHIN))]
         if any(name.id == bound for loop in loops for bound in _bound(loop)):
             return True
         function = next((node for node in reversed(around) if isinstance(node, Function)), None)

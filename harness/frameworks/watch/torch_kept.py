@@ -78,7 +78,7 @@ class Unfollowed:
         resident = resident_bytes()
         self._resident = self._resident if self._new else resident
         self._new.append(_Made(weakref.ref(mark), self._watch.steps.steps, stack, resident))
-        if len(self._new) % _SEVERAL == 0 and len(self._new) > _WATCHED:
+        if len(self._new) % _SEVERAL == 0 and len(self._new) >= _WATCHED:
             living = sum(made.mark() is not None for made in self._new)
             if living > _ALL * len(self._new):
                 self._most = max(self._most, (living, resident - self._resident))

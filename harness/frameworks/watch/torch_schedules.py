@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
+import statistics
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 10_000_000
 _LOW, _FOLLOWED = 0.05, 2000
+_NOTHING = 1e-6  # of the highest rate
 _TOLD, _PER_STEP = 20, 0.9  # steps of a schedule; of it by each of the optimizer's
 
 
@@ -119,6 +121,9 @@ class Schedules:
         facts, taken = self._watch.seen.optimizer, self._watch.steps.steps
         if facts is None or not asked or not facts.training_steps or self._stepped < _PER_STEP * (taken - self._first):
             return
+        # Loops are counted batch by batch, of which an optimizer's step may take several.
+        of_a_step = [step.backwards or 1 for step in self._watch.seen.steps]
+        total = facts.training_steps if self._watch.seen.trainer else facts.training_steps // max(1, round(statistics.median(of_a_step)))
         left = max(0, min(facts.training_steps - taken, _FOLLOWED))
         first = rates[0] if rates else asked
         onward = list(itertools.islice(_rates(self._watch.torch, schedule), left))
@@ -126,6 +131,9 @@ class Schedules:
         top = schedule.optimizer.param_groups[0].get("max_lr")
         if top and facts.planned_peak is None and facts.training_steps <= taken + left:
             facts.planned_steps, facts.planned_peak = facts.training_steps, max([first, self._highest, *onward]) / float(top)
+        gone = next((number for number, rate in reversed(list(enumerate(onward, 1))) if rate > _NOTHING * max(self._highest, first)), 0)
+        if gone < min(left, total - taken):
+            facts.used_up = taken + gone + 1, total
         # Those beyond are taken to go on as these do on average.
         further = sum(onward) * max(0, facts.training_steps - taken) / left if left else 0.0
         facts.worth = (first + self._given + further) / asked
