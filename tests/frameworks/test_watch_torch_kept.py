@@ -148,7 +148,8 @@ ONCE = APART.replace("seen.memory.growth_per_step", "seen.memory.graphs_at_once,
 
 
 @pytest.mark.parametrize(("batches", "added", "fault"), [
-    (30, "F.cross_entropy(model(xb), yb)", True), (20, "F.cross_entropy(model(xb), yb)", True), (20, "F.cross_entropy(model(xb), yb).item()", False),
+    (30, "F.cross_entropy(model(xb), yb)", True), (20, "F.cross_entropy(model(xb), yb)", True),
+    (20, "F.cross_entropy(model(xb), yb).item()", False),
     (30, "F.cross_entropy(model(xb), yb).item()", False),
     (4, "F.cross_entropy(model(xb), yb)", False)])
 def test_graphs_of_one_evaluation(tmp_path: Path, batches: int, added: str, *, fault: bool) -> None:

@@ -25,7 +25,7 @@ for epoch in range(12):
 
 
 @pytest.mark.parametrize(("length", "turn", "used_up"), [(40, 1, (41, 240)), (240, 1, None), (60, 4, None), (15, 4, (16, 60))])
-def test_a_rate_that_is_used_up_before_the_planned_steps_are(tmp_path: Path, length: int, turn: int, used_up: tuple[int, int] | None) -> None:
+def test_a_rate_that_is_used_up_before_the_steps_are(tmp_path: Path, length: int, turn: int, used_up: tuple[int, int] | None) -> None:
     text = HEAD + PLANNED.replace("LENGTH", str(length)).replace("TURN", str(turn))
     seen = watch(tmp_path, text, steps=14, probe_seconds=1)
     assert seen.optimizer is not None

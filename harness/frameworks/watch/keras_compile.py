@@ -278,8 +278,8 @@ def used_up(optimizer: Any, steps: int) -> int | None:
     given = [mark for mark, rate in zip(marks, rates, strict=True) if rate > _NOTHING * max(rates)]
     if not given or given[-1] == steps - 1:
         return None
-    last = given[-1]
-    return next((step for step in range(last + 1, last + 1 + steps // _LOOKED_AT) if float(schedule(step)) <= _NOTHING * max(rates)), last + 1)
+    last, least = given[-1], _NOTHING * max(rates)
+    return next((step for step in range(last + 1, last + 1 + steps // _LOOKED_AT) if float(schedule(step)) <= least), last + 1)
 
 
 def current_rate_of(optimizer: Any) -> float | None:
