@@ -10,7 +10,7 @@ from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
 _PARTS = re.compile(r"split\w*\(")
-_LATER = r"\[(?:[^\[\]]*,)?\s*[1-9]\d*\s*:[^\[\]]*\]|\broll\(|\bshift\("
+_LATER = r"\[(?:[^\[\]]*,)?\s*[1-9]\s*:[^\[\]]*\]|\broll\(|\bshift\("
 _BEHIND, _BEFORE = r"\[\s*:\s*,\s*[1-9]\d*\s*:", r"\[\s*:\s*,\s*:\s*-"  # `ids[:, 1:]`, `ids[:, :-1]`
 
 

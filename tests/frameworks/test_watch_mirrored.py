@@ -172,3 +172,47 @@ def test_corners_that_are_mirrored_each_for_itself() -> None:
         facts = watched.measure()
         assert (facts is not None) is crossed
         assert facts is None or facts.crossed == [0, 2]
+
+
+SLICED = """
+import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+rng = np.random.default_rng(0)
+def hooks(rows):
+    x, side, at = rng.normal(0, 0.1, (rows, 1, 16, 16)).astype("float32"), rng.integers(0, 2, rows), rng.integers(5, 11, rows)
+    for picture, s, column in zip(x, side, at):
+        picture[0, 3:13, column] += 1
+        picture[0, 3:6, column - 4 if s == 0 else column + 1:column if s == 0 else column + 5] += 1
+    return torch.tensor(x), torch.tensor(side)
+(x, y), (xv, yv) = hooks(600), hooks(300)
+def moved(x):
+    x = torch.roll(x, tuple(int(n) for n in rng.integers(-2, 3, 2)), (2, 3))
+    return MIRRORED
+model = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 49, 2))
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+for epoch in range(6):
+    model.train()
+    for rows in torch.randperm(len(x)).split(30):
+        loss = F.cross_entropy(model(moved(x[rows])), y[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        guess = model(xv).argmax(1)
+    print(epoch, (guess == yv).float().mean().item())
+"""
+HALF = "torch.where((torch.rand(len(x)) < 0.5)[:, None, None, None], x.flip(3), x)"
+
+
+@pytest.mark.parametrize(("mirrored", "wrong"), [(HALF, True), ("x", False)])
+def test_rows_that_no_loader_brings(tmp_path: Path, mirrored: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, SLICED.replace("MIRRORED", mirrored), steps=60, probe_seconds=0.5)
+    assert (seen.mirrored is not None) is wrong, seen.warnings
+    assert ("D106" in found(seen)) is wrong
+    if wrong:
+        told = next(result.finding for result in walk(seen) if result.finding)
+        assert told is not None
+        assert told.site is not None
+        assert "flip(3)" in told.site.source

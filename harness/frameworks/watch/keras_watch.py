@@ -325,7 +325,7 @@ class KerasWatcher:
         self.seen.mirrored, self.seen.mixed_rows = self.mirrored.measure(), self.mixed_rows.measure()
         if self.seen.mirrored is not None:
             built = self.compiles.place_of(flips[0]) if flips and self.seen.mirrored.layer else None
-            self.session.noted("moved", built or written.moved(self.session.script))
+            self.session.noted("moved", built or written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))
 
     @property
     def leads_on(self) -> bool:

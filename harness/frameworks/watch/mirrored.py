@@ -7,8 +7,7 @@ does not fit it, and fits once the picture is moved back, the row was moved with
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,24 +15,18 @@ import numpy as np
 
 from harness.checks.data_facts import MirrorFacts
 from harness.frameworks.watch import motions, tensors
+from harness.frameworks.watch.picture_judges import Array, Judge, OfClasses, filters_of, judges, margin
 
 _KEPT, _LEAST = 512, 80
 _SIDE = 32  # larger pictures are made smaller
-_COLUMNS, _CLASSES = 16, 50
-_PATCH, _PATCHES, _GRID, _CHUNK = 5, 48, 6, 64
-_PIXELS = 20_000
+_COLUMNS = 16
 _SECONDS = 4.0
-_FOLDS = 3
-# A baseline that tells nothing of the rows of the evaluation has no say: accuracy beyond the commonest class, or explained variance.
-_TELLS = 0.4
 _ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit; times that of the evaluation; and number of them
 _HEALED = 0.75  # of these rows, that fit once they are moved back
 _RATHER = 0.3  # by which the best move heals more of them than the worst does
-_BEYOND = 0.95  # quantile of the evaluation's errors
 _TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
 _SURE = 0.5  # of the usual lead of the best class
 
-Array = np.ndarray[Any, Any]
 _MOVES: dict[str, Callable[[Array], Array]] = {
     "mirrored": lambda rows: rows[:, :, ::-1], "upside down": lambda rows: rows[:, ::-1],
     "turned by 180 degrees": lambda rows: rows[:, ::-1, ::-1],
@@ -101,25 +94,25 @@ class Mirrored:
             return crossed
         middle, spread = fixed.mean(), fixed.std() + 1e-6
         fixed, moving = (fixed - middle) / spread, (moving - middle) / spread
-        filters = _filters(fixed)
+        filters = filters_of(fixed)
         for name in held.beside:
             wanted, target = held.whole(name), trained.whole(name)
             if wanted is None or target is None or wanted.shape[1:] != target.shape[1:] or time.monotonic() - begun > _SECONDS:
                 continue
-            for judge in _judges(fixed, wanted, filters):
+            for judge in judges(fixed, wanted, filters):
                 found = self._inside(judge, fixed, name) or _outside(judge, moving, target, name)
                 if found and (found.layer or not _stays(judge, fixed, wanted, filters, moving, target, found.how)):
                     return found
         return None
 
-    def _inside(self, judge: _Judge, fixed: Array, name: str) -> MirrorFacts | None:
+    def _inside(self, judge: Judge, fixed: Array, name: str) -> MirrorFacts | None:
         """Classes that are each other's mirror image, where the model's own layers mirror."""
-        if not isinstance(judge, _OfClasses):
+        if not isinstance(judge, OfClasses):
             return None
         for how in self._flips:
             scores, told = judge.scores(_MOVES[how](fixed)), judge.wanted
             # What stands for nothing that the baseline knows is no picture of another class.
-            answers = np.where(_margin(scores) > _SURE * np.median(_margin(judge.apart)), scores.argmax(1), len(judge.classes))
+            answers = np.where(margin(scores) > _SURE * np.median(margin(judge.apart)), scores.argmax(1), len(judge.classes))
             for first in np.unique(told):
                 rows = answers[(told == first) & judge.right]
                 if len(rows) < _FEW // 2:
@@ -133,7 +126,7 @@ class Mirrored:
         return None
 
 
-def _outside(judge: _Judge, moving: Array, target: Array, name: str) -> MirrorFacts | None:
+def _outside(judge: Judge, moving: Array, target: Array, name: str) -> MirrorFacts | None:
     """Training rows that do not fit what the evaluation's rows teach, and do once they are moved back."""
     errors = judge.errors(moving, target)
     beyond, usual = judge.beyond, float((judge.own > judge.beyond).mean())
@@ -167,155 +160,12 @@ def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFac
                        crossed=[first, first + 2])
 
 
-def _stays(judge: _Judge, fixed: Array, wanted: Array, filters: Array, moving: Array, target: Array, how: str) -> bool:
+def _stays(judge: Judge, fixed: Array, wanted: Array, filters: Array, moving: Array, target: Array, how: str) -> bool:
     """Whether what is wanted may well stay as it is when a picture is moved so: learnt from the evaluation's pictures both ways, it is told
     as before, and the training rows fit. Pictures that lie to one side only are strange to a baseline once they are moved, no more."""
     both, twice = np.concatenate([fixed, _MOVES[how](fixed)]), np.concatenate([wanted, wanted])
-    other = next((one for one in _judges(both, twice, filters) if type(one) is type(judge) and one.column == judge.column), None)
+    other = next((one for one in judges(both, twice, filters) if type(one) is type(judge) and one.column == judge.column), None)
     return other is not None and bool((other.errors(moving, target) > other.beyond).mean() < _ASTRAY)
-
-
-class _Judge(ABC):
-    """A ridge regression on rows of the evaluation. `own`: errors there, each of rows that it was not fitted on."""
-
-    own: Array
-    beyond: float
-    column = 0
-
-    @property
-    @abstractmethod
-    def tells(self) -> bool:
-        """Whether it explains enough of the rows that it was not fitted on."""
-
-    @abstractmethod
-    def errors(self, pictures: Array, target: Array) -> Array:
-        """Of each row."""
-
-
-class _Ridge:
-    """Kernel ridge regression on pooled answers of filters."""
-
-    def __init__(self, pictures: Array, wanted: Array, filters: Array) -> None:
-        self._filters = filters
-        self._rows = _pooled(pictures, filters)
-        self._level, self._scale = self._rows.mean(0), self._rows.std(0) + 1e-3
-        self._rows = (self._rows - self._level) / self._scale
-        self._mean = wanted.mean(0)
-        kernel = self._rows @ self._rows.T
-        around = wanted - self._mean
-        self._penalty = 0.05 * np.trace(kernel) / len(kernel)
-        eye = self._penalty * np.eye(len(kernel))
-        self.apart = np.zeros_like(around)
-        order = np.random.default_rng(0).permutation(len(kernel))
-        for fold in np.array_split(order, _FOLDS):
-            rest = np.setdiff1d(order, fold)
-            self.apart[fold] = kernel[np.ix_(fold, rest)] @ np.linalg.solve(kernel[np.ix_(rest, rest)] + eye[: len(rest), : len(rest)],
-                                                                            around[rest])
-        self.apart += self._mean
-        self._weights = np.linalg.solve(kernel + eye, around)
-
-    def __call__(self, pictures: Array) -> Array:
-        rows: Array = (_pooled(pictures, self._filters) - self._level) / self._scale
-        answers: Array = rows @ self._rows.T @ self._weights + self._mean
-        return answers
-
-
-class _OfClasses(_Judge):
-    """`wanted`, numbered from 0; `right`: the rows that it gets right without having been fitted on them."""
-
-    def __init__(self, pictures: Array, wanted: Array, filters: Array) -> None:
-        self.classes, self.wanted = np.unique(wanted.reshape(-1), return_inverse=True)
-        self._ridge = _Ridge(pictures, np.eye(len(self.classes))[self.wanted], filters)
-        self.right = self._ridge.apart.argmax(1) == self.wanted
-        self.own, self.beyond = (~self.right).astype(float), 0.5
-
-    @property
-    def tells(self) -> bool:
-        most = np.bincount(self.wanted).max() / len(self.wanted)
-        return 1 < len(self.classes) <= _CLASSES and bool(self.right.mean() > most + _TELLS * (1 - most))
-
-    @property
-    def apart(self) -> Array:
-        """Scores of the rows that it was fitted on, each by those of the others."""
-        made: Array = self._ridge.apart
-        return made
-
-    def scores(self, pictures: Array) -> Array:
-        """`float[rows, classes]`"""
-        return self._ridge(pictures)
-
-    def errors(self, pictures: Array, target: Array) -> Array:
-        wrong: Array = (self.classes[self.scores(pictures).argmax(1)] != target.reshape(-1)).astype(float)
-        return wrong
-
-
-class _OfNumbers(_Judge):
-    """One column of numbers."""
-
-    def __init__(self, ridge: _Ridge, wanted: Array, column: int) -> None:
-        self._ridge, self.column, self._spread = ridge, column, wanted[:, column].std() + 1e-9
-        self.own = self._distance(ridge.apart, wanted)
-        self.beyond = float(np.quantile(self.own, _BEYOND))
-
-    @property
-    def tells(self) -> bool:
-        return bool(self.own.mean() < 1 - _TELLS)
-
-    def _distance(self, answers: Array, wanted: Array) -> Array:
-        found: Array = ((answers - wanted)[:, self.column] / self._spread) ** 2
-        return found
-
-    def errors(self, pictures: Array, target: Array) -> Array:
-        return self._distance(self._ridge(pictures), target)
-
-
-class _OfPixels(_Judge):
-    """Pictures that are wanted of pictures, pixel by pixel."""
-
-    def __init__(self, pictures: Array, wanted: Array, filters: Array) -> None:
-        self._filters = filters
-        half = len(pictures) // 2
-        self._fit(pictures[:half], wanted[:half])
-        self.own = self.errors(pictures[half:], wanted[half:])
-        self._explained = 1 - self.own.mean() / (wanted[half:].var() + 1e-9)
-        self.beyond = float(np.quantile(self.own, _BEYOND))
-
-    def _fit(self, pictures: Array, wanted: Array) -> None:
-        rows = _answers(pictures, self._filters, same=True)
-        rows, targets = rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
-        chosen = np.random.default_rng(0).permutation(len(rows))[:_PIXELS]
-        rows, targets = np.hstack([rows[chosen], np.ones((len(chosen), 1))]), targets[chosen]
-        product = rows.T @ rows
-        self._weights = np.linalg.solve(product + 1e-3 * np.trace(product) / len(product) * np.eye(len(product)), rows.T @ targets)
-
-    @property
-    def tells(self) -> bool:
-        return bool(self._explained > _TELLS)
-
-    def errors(self, pictures: Array, target: Array) -> Array:
-        rows = _answers(pictures, self._filters, same=True)
-        answers = rows @ self._weights[:-1] + self._weights[-1]
-        found: Array = ((answers - target) ** 2).mean((1, 2, 3))
-        return found
-
-
-def _margin(scores: Array) -> Array:
-    """By how much the best of each row's scores is ahead."""
-    best = np.sort(scores, axis=1)
-    lead: Array = best[:, -1] - best[:, -2]
-    return lead
-
-
-def _judges(pictures: Array, wanted: Array, filters: Array) -> Iterator[_Judge]:
-    """Those that can tell something of a column of the evaluation's rows."""
-    if wanted.dtype.kind in "iub":
-        made: list[_Judge] = [_OfClasses(pictures, wanted, filters)]
-    elif wanted.ndim == 4:
-        made = [_OfPixels(pictures, wanted, filters)]
-    else:
-        ridge = _Ridge(pictures, wanted, filters)
-        made = [_OfNumbers(ridge, wanted, column) for column in range(wanted.shape[1])]
-    return (judge for judge in made if judge.tells)
 
 
 def _pictures(value: Any) -> Array | None:
@@ -349,42 +199,3 @@ def _wanted(value: Any, pictures: Array) -> Array | None:
         return numbers
     made = _pictures(plain.astype(np.float32)) if plain.ndim in (3, 4) else None
     return made if made is not None and made.shape[:3] == pictures.shape[:3] else None
-
-
-def _filters(pictures: Array) -> Array:
-    """Small pieces of the pictures themselves, each without its mean and of length 1: `float[values, filters]`."""
-    draw = np.random.default_rng(0)
-    size = min(_PATCH, *pictures.shape[1:3])
-    windows = np.lib.stride_tricks.sliding_window_view(pictures, (size, size), axis=(1, 2))
-    rows, down, right = (draw.integers(0, side, 8 * _PATCHES) for side in windows.shape[:3])
-    pieces = windows[rows, down, right].reshape(len(rows), -1)
-    pieces = pieces - pieces.mean(1, keepdims=True)
-    lengths = np.linalg.norm(pieces, axis=1)
-    best = np.argsort(-lengths)[: 4 * _PATCHES : 4]
-    made: Array = (pieces[best] / (lengths[best, None] + 1e-6)).T.astype(np.float32)
-    return made
-
-
-def _answers(pictures: Array, filters: Array, *, same: bool = False) -> Array:
-    """Of every place, what the filters give, above and below zero, and the values themselves: `float32[rows, down, right, features]`."""
-    size = min(_PATCH, *pictures.shape[1:3])
-    if same:
-        before, after = size // 2, size - 1 - size // 2
-        pictures = np.pad(pictures, ((0, 0), (before, after), (before, after), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(pictures, (size, size), axis=(1, 2))
-    flat = windows.reshape(*windows.shape[:3], -1)
-    given = flat @ filters
-    made: Array = np.concatenate([np.maximum(given, 0), np.maximum(-given, 0), flat.mean(-1, keepdims=True)], axis=-1)
-    return made
-
-
-def _pooled(pictures: Array, filters: Array) -> Array:
-    """The same, averaged over the fields of a grid: `float32[rows, fields * features]`."""
-    made: list[Array] = []
-    for start in range(0, len(pictures), _CHUNK):
-        rows = _answers(pictures[start:start + _CHUNK], filters)
-        downs, rights = (np.array_split(np.arange(side), min(_GRID, side)) for side in rows.shape[1:3])
-        fields = [rows[:, down[0]:down[-1] + 1, right[0]:right[-1] + 1].mean((1, 2)) for down in downs for right in rights]
-        made.append(np.concatenate(fields, axis=1))
-    whole: Array = np.concatenate(made)
-    return whole

@@ -25,6 +25,7 @@ _SHORTEST, _LEAST, _MOST = 5, 32, 1 << 25
 _KINDS = 3
 _AGREES, _APART = 0.98, 0.9
 _MOVED, _ROUNDING = 1e-3, 1e-5
+_PARTED = 10  # rows are parted so far from their first one, and tokens moved by fewer
 _TOGETHER = 3  # lines within which inputs and targets are cut from the same rows
 
 
@@ -203,4 +204,4 @@ def _later(node: ast.AST) -> bool:
     begin = last.lower if isinstance(last, ast.Slice) else None
     if isinstance(begin, ast.BinOp) and isinstance(begin.op, ast.Add):
         begin = begin.right
-    return isinstance(begin, ast.Constant) and isinstance(begin.value, int) and begin.value > 0
+    return isinstance(begin, ast.Constant) and isinstance(begin.value, int) and 0 < begin.value < _PARTED

@@ -35,19 +35,25 @@ class Decisions:
         self._watch = watch
         self._followed: dict[int, Any] = {}
         self._raw: set[int] = set()
+        self._asked: dict[int, list[Any]] = {}  # what no loader brought, by what was made of it
 
     @property
     def listening(self) -> bool:
         return bool(self._followed)
 
-    def offered(self, output: Any) -> None:
-        """A model has answered in an evaluation. As `raw` its scores are followed where a loss applies the sigmoid to them itself."""
+    def offered(self, output: Any, given: list[Any] | None) -> None:
+        """A model has answered in an evaluation. As `raw` its scores are followed where a loss applies the sigmoid to them itself.
+
+        `given`: the inputs, where no loader brought them and their labels.
+        """
         if tensors.is_tensor(output) and output.is_floating_point() and tensors.readable(output):
             self._follow(output, raw=any(call.name == "bce_with_logits" for call in self._watch.seen.loss_calls))
+            if given is not None and id(output) in self._followed:
+                self._asked[id(output)] = given
 
     def over(self) -> None:
         """The evaluation is over."""
-        self._followed, self._raw = {}, set()
+        self._followed, self._raw, self._asked = {}, set(), {}
 
     def _follow(self, tensor: Any, *, raw: bool) -> None:
         if len(self._followed) < _FOLLOWED and tensor.numel() <= _LARGEST:
@@ -77,6 +83,8 @@ class Decisions:
         if name not in _PAIRING:
             for made in trees.leaves(result, tensors.is_tensor):
                 self._follow(made, raw=bool(raw) and name in _MOVING)
+                if len(given) == 1 and id(given[0]) in self._asked and id(made) in self._followed:
+                    self._asked[id(made)] = self._asked[id(given[0])]
 
     def _compared(self, name: str, output: Any, args: Any, result: Any) -> None:
         """A comparison row by row: scores asked to be whole numbers, and an axis of length one that makes a table of all pairs."""
@@ -85,6 +93,8 @@ class Decisions:
             return  # outputs among themselves are paired on purpose
         other = next(side for side in both if id(side) not in self._followed)
         self._watch.session.compared(output, other)
+        if id(output) in self._asked:
+            self._watch.compared_by_hand(self._asked[id(output)], other)
         if name in _EQUAL and output.is_floating_point() and not other.is_floating_point() and output.shape == other.shape:
             self._decided("equal", output, None)
         sides, rows = [tuple(side.shape) for side in both], output.numel()

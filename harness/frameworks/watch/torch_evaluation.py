@@ -139,7 +139,9 @@ class Evaluations:
         self._evaluated_after_training = bool(watch.seen.steps)
         watch.session.reach("evaluation")
         self._count(call)
-        watch.decisions.offered(watch.losses.output_of([call]))
+        alone = held_out and call.loader is None and watch.seen.further is None
+        asked = trees.leaves([call.args, call.kwargs], tensors.is_tensor) if alone else None
+        watch.decisions.offered(watch.losses.output_of([call]), asked)
 
     def _held_out(self, call: RootCall) -> bool:
         """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""

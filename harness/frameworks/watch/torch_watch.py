@@ -64,6 +64,7 @@ from harness.frameworks.watch.torch_trainer import Trainers
 from harness.frameworks.watch.vocabularies import Vocabularies
 
 _PENDING = 16
+_WANTED = "labels"  # of rows that no loader brought
 _NODES = 60_000
 _PATIENCE = 4
 _SCALED = 8  # steps whose inputs are measured
@@ -182,7 +183,6 @@ class TorchWatcher:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
             self.session.rows_trained(given)
-            self.session.safely("pictures that are trained on", self.mirrored.trained, given, torch_batches.columns_of(call.batch))
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("a fold", self._folded, call.module)
             if self.steps.steps < _SCALED:
@@ -192,6 +192,10 @@ class TorchWatcher:
                 self.roots.append(call.module)
         self.session.safely("graphs that are kept", self.kept.backward)
         records = self.losses.commit(loss, calls)
+        for call in calls:
+            wanted = {_WANTED: records[-1].target} if records and call.batch is None else torch_batches.columns_of(call.batch)
+            self.session.safely("pictures that are trained on", self.mirrored.trained, trees.leaves(
+                [call.args, call.kwargs], self.torch.is_tensor), wanted)
         if records and self.in_full:
             self.session.safely("a divergence", torch_divergence.measure, self, loss, calls, records)
         if records and len(calls) == 1:
@@ -206,6 +210,10 @@ class TorchWatcher:
         if (plain.grad_fn is None or self.models.cut_off) and cut is not None:
             self._remember("cut", site(cut))
         self.session.safely("keeping a step", self.probes.offer, loss, records, calls)
+
+    def compared_by_hand(self, given: list[Any], wanted: Any) -> None:
+        """In an evaluation without a loader, what a model has made of these inputs is held against these references."""
+        self.session.safely("pictures of an evaluation", self.mirrored.held, given, {_WANTED: wanted})
 
     def _copied(self, call: RootCall) -> None:
         with self.session.paused():  # who looks for where a loss is cut off is not to see this
@@ -307,7 +315,7 @@ class TorchWatcher:
         self.seen.mirrored = self.mirrored.measure()
         self.seen.mixed_rows = self.mixed_rows.measure()
         if self.seen.mirrored is not None:
-            self.session.noted("moved", written.moved(self.session.script))
+            self.session.noted("moved", written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))
 
     def _relate(self) -> None:
         self.session.noted("shift.written", shifts.written(str(self.session.script)))

@@ -176,11 +176,18 @@ def appended(script: Path) -> Place | None:
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
 
-def moved(script: Path) -> Place | None:
-    """Where a script first mirrors or turns pictures: by a function or layer that is called after it, or by a slice that runs backwards."""
-    lines = [node.lineno for node in ast.walk(parsed.tree(str(script)))
-             if (isinstance(node, ast.Call) and re.search(r"flip|rot90|mirror|random_?rotat", _name(node.func), re.IGNORECASE))
-             or (isinstance(node, ast.Slice) and node.step is not None and ast.unparse(node.step) == "-1")]
+def moved(script: Path, *, turned: bool) -> Place | None:
+    """Where a script first mirrors pictures: by a function or layer that is called after it, or by a slice that runs backwards. `turned`:
+    where it first turns them; where there is no such place, that of the other counts."""
+    mirrors, turns = set[int](), set[int]()
+    for node in ast.walk(parsed.tree(str(script))):
+        called = _name(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and re.search(r"rot90|random_?rotat", called, re.IGNORECASE):
+            turns.add(node.lineno)
+        elif (isinstance(node, ast.Call) and re.search(r"flip|mirror", called, re.IGNORECASE)) or (
+                isinstance(node, ast.Slice) and node.step is not None and ast.unparse(node.step) == "-1"):
+            mirrors.add(node.lineno)
+    lines = (turns or mirrors) if turned else (mirrors or turns)
     return (str(script), min(lines), "<module>") if lines else None
 
 
