@@ -79,6 +79,17 @@ class EncodedFacts(Facts):
     trained_site: Site | None = None
 
 
+class LastBatchFacts(Facts):
+    """A figure that owes to the last of the `batches` of an evaluation alone, `last` rows of `rows`: `reset`, a metric object forgets the
+    others; else nothing was made of the answers to them."""
+
+    batches: int
+    rows: int
+    last: int
+    reset: bool
+    site: Site | None = None
+
+
 class IndicatorFacts(Facts):
     """The columns that `pandas.get_dummies` made of `rows` rows: one for each category that it found there."""
 
@@ -253,4 +264,5 @@ class EvaluationFacts(Facts):
     indicators: list[IndicatorFacts] = []
     chosen: ChosenFacts | None = None
     folds: FoldFacts | None = None
+    last_batch: LastBatchFacts | None = None
     site: Site | None = None

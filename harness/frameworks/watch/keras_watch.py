@@ -39,6 +39,7 @@ from harness.frameworks.watch.keras_origins import Origins
 from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_read_out import ReadOut
+from harness.frameworks.watch.keras_resets import Resets
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
@@ -88,7 +89,7 @@ class KerasWatcher:
         self.mirrored, self.left_out, self.states, self.mixed_rows = Mirrored(), LeftOut(self), CarriedStates(self), MixedRows()
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.read_out, self.memory = ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
+        self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
     def attach(self, keras: Any) -> None:
@@ -120,6 +121,7 @@ class KerasWatcher:
         Origins(self.session).attach(keras)
         self.unbuilt.attach(keras)
         Metrics(self, keras, parts[0]).attach()
+        self.resets.attach(keras)
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
         self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
 
@@ -349,7 +351,7 @@ class KerasWatcher:
     def loop_stepped(self, sources: list[Any]) -> None:
         """A loop of the script's own has taken a step. `sources`: the weights that its tape was asked about last."""
         self.held |= set(map(id, sources))
-        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies):
+        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets):
             part.stepped()
 
     def _behind(self) -> None:

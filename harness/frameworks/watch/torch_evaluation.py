@@ -142,6 +142,8 @@ class Evaluations:
         alone = held_out and call.loader is None and watch.seen.further is None
         asked = trees.leaves([call.args, call.kwargs], tensors.is_tensor) if alone else None
         watch.decisions.offered(watch.losses.output_of([call]), asked)
+        if held_out:
+            watch.session.safely("answers to a batch", watch.unlooked.answered, call)
 
     def _held_out(self, call: RootCall) -> bool:
         """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""
@@ -179,6 +181,7 @@ class Evaluations:
         """A loss goes backward: an evaluation, if there was one, is over."""
         self._flush()
         self._watch.decisions.over()
+        self._watch.session.safely("answers to a batch", self._watch.unlooked.over)
 
     def may_end(self) -> None:
         """All steps were watched and a training pass begins again. Raises `Enough` some time after an evaluation has been seen."""
@@ -278,6 +281,7 @@ class Evaluations:
     def finish(self) -> None:
         """The last evaluation."""
         self._flush()
+        self._watch.unlooked.over()
 
 
 def _draws(model: Any) -> bool:

@@ -60,14 +60,16 @@ class Tape:
     def attach(self) -> None:
         tape = self
         passed_over = _readings(self._torch.Tensor)
-        session, decisions = self._watch.session, self._watch.decisions
+        session, decisions, unlooked = self._watch.session, self._watch.decisions, self._watch.unlooked
 
         class Recorder(self._torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 result = func(*args, **(kwargs or {}))
-                if (tape.on or decisions.listening) and func not in passed_over and session.active:
+                if (tape.on or decisions.listening or unlooked.listening) and func not in passed_over and session.active:
                     if decisions.listening:
                         session.safely("an answer made by hand", decisions.saw, func, args, result)
+                    if unlooked.listening:
+                        session.safely("what becomes of an answer", unlooked.saw, func, args, kwargs, result)
                     if tape.on:
                         session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
                 switches = getattr(func, "__name__", "") in _SWITCHES and session.active

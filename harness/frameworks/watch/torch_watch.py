@@ -61,6 +61,7 @@ from harness.frameworks.watch.torch_stray import Strays
 from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_tempered import Tempered
 from harness.frameworks.watch.torch_trainer import Trainers
+from harness.frameworks.watch.torch_unlooked import Unlooked
 from harness.frameworks.watch.vocabularies import Vocabularies
 
 _PENDING = 16
@@ -88,7 +89,7 @@ class TorchWatcher:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
         self.torch = torch
         self.seasoned = Seasoned(torch.nn.Module, late=self.session.late)
-        self.decisions = Decisions(self)
+        self.decisions, self.unlooked = Decisions(self), Unlooked(self)
         self.tape = Tape(self)
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
