@@ -7,13 +7,15 @@ import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import IndicatorFacts
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ExceptionFacts
 
 _ROWS, _NAMED = 20, 5
+# Share of the evaluation's tokens that one id makes; how much less of the training's; by how much the training rows are told better.
+_STRANGE, _KNOWN, _WORSE, _TOKENS = 0.2, 0.1, 0.1, 1000
 # A width that does not fit: of layers of PyTorch and Keras, of estimators of scikit-learn.
 _WIDTHS = (
     r"mat1 and mat2 shapes cannot be multiplied \(\d+x(?P<got>\d+) and (?P<wants>\d+)x\d+\)",
@@ -43,9 +45,9 @@ class EncodedApart(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what the encoder of each row had learnt when it encoded it, row by row, in training and evaluation. Where parts of
         the training have encoders of their own (one for each person, for each fold), none is expected to be the same."""
-        columns = _columns(seen)
-        if columns is not None:
-            return columns
+        told = _columns(seen) or _strange(seen)
+        if told is not None:
+            return told
         encoded = seen.evaluation.encoded
         if encoded is None:
             raise NotJudged("no rows were seen that one object encoded for the training and another one for the evaluation")
@@ -63,6 +65,23 @@ class EncodedApart(Check):
             evidence=[f"rows of the training by the first state: {encoded.trained}"
                       + (f", encoded at line {encoded.trained_site.line}" if encoded.trained_site is not None else ""),
                       f"rows of the evaluation by the second: {encoded.rows}"])
+
+
+def _strange(seen: Observation) -> Finding | None:
+    """An id that the training hardly has, and much of the evaluation is: words as the vocabulary does not know them. It harms where the
+    training rows are told much better."""
+    facts, relation = seen.evaluation.strange, seen.evaluation.relation
+    if facts is None or relation is None or not relation.classes or min(facts.tokens, facts.trained_tokens) < _TOKENS:
+        return None
+    if facts.share < _STRANGE or facts.trained_share > _KNOWN * facts.share or relation.trained - relation.held < _WORSE:
+        return None
+    return Finding(
+        message=f"{facts.share:.0%} of the tokens of the evaluation are the id {facts.token}, which makes {facts.trained_share:.1%} of "
+                "those that were trained on: its texts are prepared in another way, and their words are not in the vocabulary.",
+        remedy="Prepare all texts by one function (lower case, punctuation, tokens), and call it wherever texts become ids: "
+               "`encode(clean(text))`.",
+        site=sourcing.line(seen, "inputs", "called") or reading.place(seen, "evaluation", "fit"),
+        evidence=[f"told rightly: {relation.trained:.0%} of the training rows, {relation.held:.0%} of the evaluation's"])
 
 
 def _columns(seen: Observation) -> Finding | None:

@@ -79,6 +79,18 @@ class EncodedFacts(Facts):
     trained_site: Site | None = None
 
 
+class StrangeFacts(Facts):
+    """The id that an evaluation of `rows` rows has most beyond its share in training: its `share` of the `tokens` there, padding left out,
+    and of those that were trained on."""
+
+    token: int
+    share: float
+    trained_share: float
+    tokens: int
+    trained_tokens: int
+    rows: int
+
+
 class LastBatchFacts(Facts):
     """A figure that owes to the last of the `batches` of an evaluation alone, `last` rows of `rows`: `reset`, a metric object forgets the
     others; else nothing was made of the answers to them."""
@@ -265,4 +277,5 @@ class EvaluationFacts(Facts):
     chosen: ChosenFacts | None = None
     folds: FoldFacts | None = None
     last_batch: LastBatchFacts | None = None
+    strange: StrangeFacts | None = None
     site: Site | None = None

@@ -316,6 +316,7 @@ class KerasWatcher:
         self.session.safely("pictures", self._mirrored)
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
+        self.seen.evaluation.strange = self.splits.ids.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import ScaleFacts
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.strange_ids import StrangeIds
 
 _BATCHES, _ROWS, _LARGEST = 6, 16, 1 << 22
 _STEADY = 1.5  # how far apart deviations of training batches may lie, as a factor
@@ -20,18 +21,21 @@ Key = tuple[int, tuple[int, ...]]
 
 
 class Splits:
-    """Keeps the scales of the first batches of floats that a model sees in training, and in evaluation."""
+    """Keeps the scales of the first batches of floats that a model sees in training, and in evaluation; of ids, which there are."""
 
     def __init__(self) -> None:
         self._trained: dict[Key, list[Scale]] = {}
         self._held: dict[Key, list[Scale]] = {}
+        self.ids = StrangeIds()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
+        self.ids.trained(model, given)
         self._keep(self._trained, model, [value for value in given if "float" in str(getattr(value, "dtype", ""))])
 
     def held(self, model: Any, given: Sequence[Any]) -> None:
         """An evaluation does."""
+        self.ids.held(model, given)
         if self._trained:
             self._keep(self._held, model, given)
 

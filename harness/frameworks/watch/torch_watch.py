@@ -322,6 +322,7 @@ class TorchWatcher:
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
+        self.seen.evaluation.strange = self.splits.ids.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
