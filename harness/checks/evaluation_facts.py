@@ -79,6 +79,18 @@ class EncodedFacts(Facts):
     trained_site: Site | None = None
 
 
+class DrawnFacts(Facts):
+    """Rows of an evaluation that are others with each reading: of `rows` rows the share that is told rightly as they come (`own`), and with
+    the script's own `what` left out (`plain`), which makes them the same each time. `shared`: the training reads the same dataset."""
+
+    rows: int
+    own: float
+    plain: float
+    what: str
+    shared: bool = False
+    site: Site | None = None
+
+
 class StrangeFacts(Facts):
     """The id that an evaluation of `rows` rows has most beyond its share in training: its `share` of the `tokens` there, padding left out,
     and of those that were trained on."""
@@ -278,4 +290,5 @@ class EvaluationFacts(Facts):
     folds: FoldFacts | None = None
     last_batch: LastBatchFacts | None = None
     strange: StrangeFacts | None = None
+    drawn: DrawnFacts | None = None
     site: Site | None = None

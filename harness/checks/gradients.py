@@ -136,7 +136,8 @@ class FrozenWeights(Check):
                            remedy="Let new layers learn (`p.requires_grad_(True)`): where names decide what is trained, print those that "
                                   "are, `[name for name, p in model.named_parameters() if p.requires_grad]`.",
                            site=reading.place(seen, "freeze", "model"), evidence=[names(zeros)])
-        head = [p for p in model.parameters if p.name.rpartition(".")[0] == model.parameters[-1].name.rpartition(".")[0]]
+        layers = [p for p in model.parameters if not p.table]  # what is looked up is not what answers, wherever it stands
+        head = [p for p in layers if p.name.rpartition(".")[0] == layers[-1].name.rpartition(".")[0]]
         fresh = model.fresh_head is True or (model.fresh_head is None and model.pretrained is False)
         fresh = fresh and seen.probes.frozen_head_matters is not False
         if seen.framework == "torch" and trainable and fresh and not model.tied and head and not any(p.trainable for p in head) and all(

@@ -23,6 +23,7 @@ class ParameterFacts(Facts):
 
     `group`: number of its parameter group in the optimizer. `update_ratio`: norm of the first step's change / norm of the weight before.
     `used`: its module's forward ran in the training forward; `recorded`: with gradients on. `zeros`: a frozen matrix of nothing else.
+    `table`: rows of it are looked up.
     """
 
     name: str
@@ -37,6 +38,7 @@ class ParameterFacts(Facts):
     recorded: bool | None = None
     bad: bool = False
     zeros: bool = False
+    table: bool = False
 
 
 class UnitFacts(Facts):

@@ -53,6 +53,7 @@ class Evaluations:
             if not session.active:
                 return original(model, *args, **kwargs)
             session.safely("evaluate", self._begin)
+            self._watch.drawn.given(model, args[0] if args else kwargs.get("x"))
             self._predicted, self._referenced, self._pairs = Counter(), Counter(), Counter()
             result = original(model, *args, **kwargs)
             session.safely("evaluate", self._end, model, result)

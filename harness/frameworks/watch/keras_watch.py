@@ -26,6 +26,7 @@ from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_carried import CarriedStates
 from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned, worth
 from harness.frameworks.watch.keras_data import Data
+from harness.frameworks.watch.keras_drawn_rows import DrawnRows
 from harness.frameworks.watch.keras_draws import Draws
 from harness.frameworks.watch.keras_evaluation import Evaluations
 from harness.frameworks.watch.keras_fruitless import Fruitless
@@ -89,6 +90,7 @@ class KerasWatcher:
         self.mirrored, self.left_out, self.states, self.mixed_rows = Mirrored(), LeftOut(self), CarriedStates(self), MixedRows()
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
+        self.drawn = DrawnRows(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
@@ -371,6 +373,7 @@ class KerasWatcher:
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate), ("what a schedule plans", self.compiles.ahead),
+                           ("rows of an evaluation", self.drawn.measure),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),
                            ("a schedule", lambda: compounding.of_keras(session, *self._scheduled) if self._scheduled else None)):
             session.safely(f"finishing {name}", part)

@@ -144,6 +144,7 @@ class Evaluations:
         watch.decisions.offered(watch.losses.output_of([call]), asked)
         if held_out:
             watch.session.safely("answers to a batch", watch.unlooked.answered, call)
+            watch.drawn.answered(call)
 
     def _held_out(self, call: RootCall) -> bool:
         """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""

@@ -41,6 +41,7 @@ class Models:
         self._before: dict[int, Any] = {}
         self._graph_sizes: dict[int, int] = {}
         self._reached: set[int] | None = None
+        self._tables: set[int] = set()
         self.cut_off = False  # whether the first loss reached no weight of the models that ran for it
         self._losses: list[Any] = []
         self._fresh: dict[int, bool] = {}
@@ -283,6 +284,9 @@ class Models:
             named = [(f"weight {number}", one) for number, one in enumerate(known.weights())]
         owners = {id(weight): id(module) for part in self._parts for module in part.modules()
                   for weight in module._parameters.values() if weight is not None}
+        # What is looked up is added, and so are places of one row for all: of zeros nothing is.
+        self._tables = {id(module.weight) for part in self._parts for module in part.modules()
+                        if isinstance(module, self._torch.nn.Embedding)}
         came = {facts.name: facts for facts in seen.parameters if facts.gradient_norm is not None}
         seen.parameters = [self._facts_of(name, weight, held, owners.get(id(weight))) for name, weight in named[:_PARAMETERS]]
         for facts in seen.parameters:
@@ -302,7 +306,9 @@ class Models:
         ran, recorded = (None, None) if owner is None else (owner in (calls.ran or ()), owner in calls.recorded)
         facts = ParameterFacts(name=name, size=int(weight.numel()), trainable=bool(weight.requires_grad), recorded=recorded,
                                in_optimizer=None if held is None else id(weight) in held, group=(held or {}).get(id(weight)))
-        facts.zeros = not weight.requires_grad and weight.dim() > 1 and tensors.readable(weight) and not bool(weight.any())
+        facts.table = id(weight) in self._tables
+        if not facts.table and weight.dim() > 1 and weight.shape[0] > 1:
+            facts.zeros = not weight.requires_grad and tensors.readable(weight) and not bool(weight.any())
         if weight.grad is not None:
             gradient = weight.grad.coalesce().values() if weight.grad.is_sparse else weight.grad
             norm = gradient.detach().float().norm()

@@ -28,7 +28,7 @@ def asleep(watch: TorchWatcher) -> list[tuple[ParameterFacts, Any]]:
 
 def frozen_head(watch: TorchWatcher) -> list[Any]:
     """The weights of the last layer, where it is frozen."""
-    every = _known(watch)
+    every = [(known, weight) for known, weight in _known(watch) if not known.table]
     layer = every[-1][0].name.rpartition(".")[0] if every else ""
     head = [(known, weight) for known, weight in every if known.name.rpartition(".")[0] == layer]
     return [] if any(known.trainable for known, _ in head) else [weight for _, weight in head]

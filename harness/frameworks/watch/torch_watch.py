@@ -38,6 +38,7 @@ from harness.frameworks.watch.torch_checkpointing import Checkpointing
 from harness.frameworks.watch.torch_collation import Collation
 from harness.frameworks.watch.torch_data import Data
 from harness.frameworks.watch.torch_decisions import Decisions
+from harness.frameworks.watch.torch_drawn_rows import DrawnRows
 from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
@@ -89,7 +90,7 @@ class TorchWatcher:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
         self.torch = torch
         self.seasoned = Seasoned(torch.nn.Module, late=self.session.late)
-        self.decisions, self.unlooked = Decisions(self), Unlooked(self)
+        self.decisions, self.unlooked, self.drawn = Decisions(self), Unlooked(self), DrawnRows(self)
         self.tape = Tape(self)
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
@@ -348,7 +349,7 @@ class TorchWatcher:
                            ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
-                           ("rows read twice", lambda: torch_redrawn.measure(self)),
+                           ("rows read twice", lambda: torch_redrawn.measure(self)), ("rows of an evaluation", self.drawn.measure),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish), ("copies", self._behind),
                            ("passes", self.passes.finish), ("relations", self._relate), ("pictures", self._mirrored),
