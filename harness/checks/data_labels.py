@@ -139,7 +139,9 @@ class ConstantLabels(Check):
             return self._left_out(seen, ignored[0], f"targets of the first {len(targets)} loss calls", calls[0].site)
         # Models of transformers in Keras put something else in the place of what their loss leaves out.
         columns = [batch.columns[name] for batch in seen.batches for name in (*raised.LABELS, "y") if name in batch.columns]
-        if sum(math.prod(facts.shape) for facts in columns) >= 256 and all(f.minimum == f.maximum == _LEFT_OUT for f in columns):
+        # A student that learns from its teacher's answers alone has no use for labels.
+        asked = not seen.loss_calls or any(call.target is None or "float" not in call.target.dtype for call in seen.loss_calls)
+        if asked and sum(math.prod(facts.shape) for facts in columns) >= 256 and all(f.minimum == f.maximum == _LEFT_OUT for f in columns):
             return self._left_out(seen, _LEFT_OUT, f"labels of the first {len(columns)} batches", reading.place(seen, "fit", "loss"))
         tokens = self._one_token(seen) or self._one_kept(seen, calls)
         if tokens is not None:

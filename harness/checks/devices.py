@@ -12,6 +12,7 @@ MESSAGES = (
      r"(?P<others>[\w:]+)|, but found at least two devices, (?P<one>[\w:]+) and (?P<two>[\w:]+))?"),
     r"Tensor on device (?P<is>[\w:]+) is not on the expected device (?P<others>[\w:]+)",
     r"is not on the expected device",
+    r"loss must be on the original device: (?P<others>[\w:]+) but device in use is (?P<is>[\w:]+)",
     r"indices should be either on (?:cpu|CPU) or on the same device as the indexed tensor \((?P<indexed>[\w:]+)\)",
 )
 _WEIGHTED = "Weights that a loss holds move with it: `criterion = nn.CrossEntropyLoss(weight=weights).to(device)`"
@@ -22,6 +23,8 @@ _MODEL = ("Move both: `model.to(device)` before the optimizer is made, and `inpu
           "inside forward() take `device=x.device`.")
 _INPUTS = ("Bring them to where the model is, on this line or before it: `inputs = inputs.to(next(model.parameters()).device)`; a trainer "
            "moves the model, and the batches of its own loader alone.")
+_ANSWERED = ("Compute the loss of the model's own output and of what lies beside it, without a way through NumPy or `torch.tensor(...)`: "
+             "such a number lies on the CPU, and has no gradient either.")
 _ELSEWHERE = ("Bring both sides to one device right before this line: a copy of the model (`copy.deepcopy`, an average of its weights) is "
               "made after `model.to(device)`, and what is compared or kept outside of the model is read by `.cpu()`.")
 
@@ -29,6 +32,8 @@ _ELSEWHERE = ("Bring both sides to one device right before this line: a copy of 
 def mend(error: ExceptionFacts, match: re.Match[str]) -> tuple[str, str]:
     """What is wrong and what mends it, for an exception that matched one of `MESSAGES`."""
     said = {name: value for name, value in match.groupdict().items() if value}
+    if "loss must be" in match[0]:
+        return f"The loss that the Trainer is given lies on {said['is']}, the model on {said['others']}.", _ANSWERED
     if error.called is not None:
         return "The model is called with inputs that lie on another device than its weights.", _INPUTS
     if "indexed" in said:

@@ -150,6 +150,8 @@ def test_every_label_of_a_column_left_out(lowest: int, *, fault: bool) -> None:
     for batch in seen.batches:
         batch.columns["labels"] = TensorFacts(shape=(32, 14), dtype="int64", minimum=lowest, maximum=lowest)
     assert (judge("D104", seen) == "found") is fault
+    seen.loss_calls = [LossCall(name="kl", target=TensorFacts(shape=(32, 13), dtype="float32"))] * 3
+    assert judge("D104", seen) != "found"  # a teacher's answers are learnt
 
 
 def imbalanced() -> Observation:

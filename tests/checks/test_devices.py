@@ -21,6 +21,8 @@ INDEXED = "indices should be either on cpu or on the same device as the indexed 
     (NAMED.format("target"), "loss", "The target lies on cpu", "device=logits.device"),
     (TWO, "loss", "The tensors of the loss lie on different devices (cuda:0 and cpu).", "target.to(logits.device)"),
     (INDEXED, "loss", "A tensor on cpu is indexed by one on another device.", "register_buffer"),
+    ("Calculated loss must be on the original device: cuda:0 but device in use is cpu", "setup", "lies on cpu, the model on cuda:0.",
+     "without a way through NumPy"),
     (TWO, "forward", "The model and its input are on different devices (cuda:0 and cpu).", "inputs.to(device)"),
     (TWO, "setup", "Tensors on different devices are combined (cuda:0 and cpu).", "copy.deepcopy"),
     ("Tensor on device cpu is not on the expected device meta!", "forward", "different devices (cpu and meta)", "model.to(device)"),

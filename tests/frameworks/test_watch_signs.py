@@ -50,6 +50,12 @@ def test_losses_that_are_made_smaller(tmp_path: Path, loss: str) -> None:
     assert found(watch(tmp_path, OWN.replace("LOSS", loss), steps=120)) is None
 
 
+def test_numbers_that_are_wanted_as_they_are(tmp_path: Path) -> None:
+    """Of a mask that is drawn in numbers no answer beyond 1 is more right than 1."""
+    drawn = HEAD.replace("y = (X[:, 0] + X[:, 1] > 0).long()", "y = (X[:, :2] > 0).float()") + OWN.removeprefix(HEAD)
+    assert found(watch(tmp_path, drawn.replace("LOSS", "F.mse_loss(out, yb)"), steps=120)) is None
+
+
 def test_the_usual_loop(tmp_path: Path) -> None:
     assert found(watch(tmp_path, HEAD + LOOP)) is None
 

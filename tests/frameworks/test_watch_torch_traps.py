@@ -235,6 +235,34 @@ def test_a_derivative_without_a_graph(tmp_path: Path, graph: str, loss: str, *, 
         assert seen.sites["derivative"].source.startswith("slope = ")
 
 
+LEARNT_RATES = HEAD + """
+from torch.func import functional_call
+rates = nn.ParameterDict({name.replace(".", "_"): nn.Parameter(torch.tensor(-3.0)) for name, _ in model.named_parameters()})
+outer = torch.optim.Adam([*model.parameters(), *rates.parameters()], lr=1e-3)
+def adapt(fast, create_graph):
+    for _ in range(3):
+        inner = F.cross_entropy(functional_call(model, fast, (X[:40],)), y[:40])
+        slopes = torch.autograd.grad(inner, list(fast.values()), create_graph=create_graph)
+        fast = {name: one - rates[name.replace(".", "_")].exp() * slope for (name, one), slope in zip(fast.items(), slopes)}
+    return fast
+for turn in range(20):
+    outer.zero_grad()
+    F.cross_entropy(functional_call(model, adapt(dict(model.named_parameters()), True), (X[40:80],)), y[40:80]).backward()
+    outer.step()
+    for task in range(12):
+        fast = adapt({name: one.detach().clone().requires_grad_() for name, one in model.named_parameters()}, False)
+        with torch.no_grad():
+            functional_call(model, fast, (X[80:120],))
+"""
+
+
+def test_steps_by_hand_at_rates_that_are_learnt(tmp_path: Path) -> None:
+    seen = watch(tmp_path, LEARNT_RATES, steps=12)
+    assert seen.exception is None
+    assert "derivative" not in seen.sites
+    assert found(seen) == []
+
+
 def test_a_target_that_follows_by_hand_is_not_frozen(tmp_path: Path) -> None:
     seen = watch(tmp_path, TARGET)
     assert len(seen.steps) >= 24

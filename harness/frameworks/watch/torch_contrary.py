@@ -46,11 +46,11 @@ def measure(torch: Any, replays: list[Replay]) -> ContraryFacts | None:
 def _scores(replay: Replay, answers: Any, slot: int) -> bool:
     """Whether what a model gives is the larger the surer it is: a loss function gets it as it is, up to a factor, or it goes through a
     sigmoid or softmax, or it is a probability. Distances are the smaller."""
-    given = [args[0].number for function, args, _, _, _, _ in replay.entries
-             if getattr(function, "__name__", "") in LOSSES and args and isinstance(args[0], Slot)]
-    own = tensors.array(answers)
-    if own is None or not own.std():
-        return False
+    called = [(LOSSES[name], args[0].number) for function, args, _, _, _, _ in replay.entries
+              if (name := getattr(function, "__name__", "")) in LOSSES and args and isinstance(args[0], Slot)]
+    given, own = [number for _, number in called], tensors.array(answers)
+    if own is None or not own.std() or any(loss in ("mse", "l1") for loss, _ in called):
+        return False  # there beyond what is wanted is as wrong as short of it
     if given:
         read = [tensors.array(replay.run(slot=number, given={slot: answers})) for number in given]
         return all(part is not None and part.size == own.size and float(np.corrcoef(part.reshape(-1), own.reshape(-1))[0, 1]) > _ALIKE

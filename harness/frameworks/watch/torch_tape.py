@@ -23,6 +23,7 @@ _LONGEST = 3000
 _MODELS = 64
 _DERIVATIVES = 200
 _CLONED_BYTES = 256 << 20
+_SCALING = frozenset(("mul", "__mul__", "__rmul__", "multiply", "div", "__truediv__"))
 
 
 def _readings(tensor: Any) -> set[Any]:
@@ -139,7 +140,7 @@ class Tape:
         if not self._torch.is_grad_enabled():
             return
         if self._derivatives:
-            self._enters(args, result)
+            self._enters(function, args, result)
         if self._needs_gradient(args[0] if result is None and args else result, made=True):  # of what is written into there is no result
             if self._scalars:
                 self._goes_on(args, result)
@@ -160,17 +161,20 @@ class Tape:
             place = self._watch.session.sites.place()
             self._derivatives |= {id(one): (one, place, by) for one in found if is_tensor(one)}
 
-    def _enters(self, args: Any, result: Any) -> None:
+    def _enters(self, function: Any, args: Any, result: Any) -> None:
         """Follow derivatives into what is made of them: where that meets what learns, a part of the loss has lost its gradient. What they
-        were taken by is merely moved along them: a step by hand."""
+        were taken by is merely moved along them: a step by hand, at a rate that may itself be learnt."""
+        if len(self._derivatives) >= _DERIVATIVES:
+            return  # of some of them it is not known any more what they are made of
         given = [arg for arg in args if self._torch.is_tensor(arg)]
         _, place, by = next((self._derivatives[id(arg)] for arg in given if id(arg) in self._derivatives), (None, None, []))
         if place is None:
             return
         met = [arg for arg in given if arg.grad_fn is not None and id(arg) not in self._derivatives]
-        if any(not any(arg is one for one in by) for arg in met):
+        scaled = getattr(function, "__name__", "") in _SCALING
+        if not scaled and any(not any(arg is one for one in by) for arg in met):
             self._watch.session.site("derivative", site(place))
-        elif not met and self._torch.is_tensor(result) and len(self._derivatives) < _DERIVATIVES:
+        elif (scaled or not met) and self._torch.is_tensor(result):
             self._derivatives[id(result)] = (result, place, by)
 
     def _goes_on(self, args: Any, result: Any) -> None:
