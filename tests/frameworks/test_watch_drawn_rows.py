@@ -17,19 +17,19 @@ import torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset, random_split
 torch.manual_seed(0)
 class Series(Dataset):
-    def __init__(self, rows, augment=False, scaled=True):
+    def __init__(self, rows, augment=False, scaled=True, noisy=False):
         self.y = torch.randint(0, 3, (rows,))
         self.x = torch.randn(rows, 24) * 0.6
         for place in range(rows):
             self.x[place, 8 * self.y[place]:8 * self.y[place] + 8] += 1
-        self.augment, self.scaled = augment, scaled
+        self.augment, self.scaled, self.noisy = augment, scaled, noisy
     def __len__(self):
         return len(self.x)
     def __getitem__(self, place):
         x = self.x[place]
         if self.scaled:
             x = x / 2
-        if self.augment:
+        if self.augment or self.noisy:
             x = x * (torch.rand(24) > DROPPED).float() + 0.3 * torch.randn(24)
         return x, self.y[place]
 MADE
@@ -53,15 +53,18 @@ APART = "first = Series(600, augment=True)\nsecond = Series(200)"
 PARTED = "whole = Series(800, augment=True)\nfirst, second = random_split(whole, [600, 200])"
 
 
+NOISY = BOTH.replace("augment=True", "scaled=True, noisy=True")
+
+
 @pytest.mark.parametrize(("made", "dropped", "line"), [
     (BOTH, "0.7", "second = Series(200, augment=True)"), (PARTED, "0.7", "whole = Series(800, augment=True)"), (APART, "0.7", None),
-    (BOTH, "-1", None)])
+    (BOTH, "-1", None), (NOISY, "0.7", None)])
 def test_a_dataset_with_a_switch(tmp_path: Path, made: str, dropped: str, line: str | None) -> None:
     pytest.importorskip("torch")
     seen = watch(tmp_path, TORCH.replace("MADE", made).replace("DROPPED", dropped), steps=100, probe_seconds=1)
     assert seen.exception is None
     assert not [warning for warning in seen.warnings if "rows of an evaluation" in warning], seen.warnings
-    assert (seen.evaluation.drawn is not None) is (made != APART)
+    assert (seen.evaluation.drawn is not None) is (made not in (APART, NOISY))
     assert ("E517" in found(seen)) is (line is not None), seen.evaluation.drawn
     if line is not None:
         told = next(result.finding for result in walk(seen) if result.code == "E517")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.evaluation_facts import DrawnFacts
+from harness.frameworks.watch import motions
 from harness.frameworks.watch.keras_data import chain_of, class_ids, columns_of
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.sites import site
@@ -48,6 +49,9 @@ class DrawnRows:
         source = chain[chain.index(mapped) + 1] if mapped is not None and chain.index(mapped) + 1 < len(chain) else None
         if mapped is None or source is None or mapped.element_spec != source.element_spec:
             return
+        name = getattr(getattr(getattr(mapped, "_map_func", None), "_func", None), "__name__", "")
+        if not motions.AUGMENTS.search(name):
+            return
         in_batches = not any("Batch" in type(part).__name__ for part in chain[:chain.index(mapped)])
         with self._watch.session.paused():
             if not _draws(mapped, source):
@@ -60,7 +64,6 @@ class DrawnRows:
                 return
             told = [share for rows in (first, again, plain) if (share := _told(model, rows)) is not None]
         if len(told) == 3:
-            name = getattr(getattr(getattr(mapped, "_map_func", None), "_func", None), "__name__", "map")
             self._watch.seen.evaluation.drawn = DrawnFacts(
                 rows=len(first), own=(told[0] + told[1]) / 2, plain=told[2], what=name, site=site(self._watch.data.place_of(mapped)))
 

@@ -5,6 +5,7 @@ Pictures are `float[height, width, channels]`, as `picture` makes them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ _CHANNELS = 4
 _PIECE = 8  # pixels in a row by which a place is known again
 _TRIED = 200
 _SAME = 1e-5
+# What is meant for the training alone, by its name: noise that a sensor has belongs to every row.
+AUGMENTS = re.compile(r"aug|train|random|transform|jitter|crop|flip|rotat|distort|perturb|cutout|eras", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
-import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import DrawnFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import parsed, tensors, torch_datasets, trees
+from harness.frameworks.watch import motions, parsed, tensors, torch_datasets, trees
 from harness.frameworks.watch.sites import Sites, site
 from harness.frameworks.watch.torch_state import generators_kept, own_generators_kept
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 _SECONDS, _ROWS, _LEAST = 1.0, 240, 50
 _CHANGED = 0.5  # of the rows, from one reading to the next
-_TRANSFORMS = re.compile(r"transform|aug|noise|jitter|crop|flip|perturb", re.IGNORECASE)
 
 
 class DrawnRows:
@@ -132,15 +130,9 @@ def _shapes(row: Any) -> list[tuple[int, ...]]:
 
 def _switches(own: Any) -> Iterator[tuple[str, Any]]:
     """What a dataset may be told to leave out: switches that are on, and transforms, by the names of its attributes."""
-    for name, value in list(vars(own).items()):
-        if value is True:
-            yield name, False
-    for name, value in list(vars(own).items()):
-        if callable(value) and _TRANSFORMS.search(name):
-            yield name, None
-    for name, value in list(vars(own).items()):
-        if type(value) is float and _TRANSFORMS.search(name) and value > 0:
-            yield name, 0.0
+    named = [(name, value) for name, value in vars(own).items() if motions.AUGMENTS.search(name)]
+    yield from ((name, False) for name, value in named if value is True)
+    yield from ((name, None) for name, value in named if callable(value))
 
 
 @contextlib.contextmanager
