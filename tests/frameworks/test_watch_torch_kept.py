@@ -224,3 +224,21 @@ def test_growth_of_memory_in_keras(tmp_path: Path, kept: str, *, grows: bool) ->
     measured, growth = json.loads(done.stdout.splitlines()[-1])
     assert measured >= 60
     assert (growth > 2 * 2**20) is grows
+
+
+BY_HAND = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+weight, head = torch.randn(64, 2048).div(8).requires_grad_(), torch.zeros(2048, 2, requires_grad=True)
+optimizer = torch.optim.SGD([weight, head], lr=0.1)
+for step in range(120):
+    xb = torch.randn(256, 64)
+    loss = F.cross_entropy(torch.tanh(xb @ weight) @ head, (xb[:, 0] > 0).long())
+    for one, gradient in zip((weight, head), torch.autograd.grad(loss, (weight, head))):
+        one.grad = gradient
+    optimizer.step()
+"""
+
+
+def test_gradients_that_are_set_by_hand_keep_no_graph(tmp_path: Path) -> None:
+    assert grown(tmp_path, BY_HAND, 120) < 2**18  # what a step computes is eight times as much

@@ -259,9 +259,8 @@ class TorchWatcher:
 
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
-        if not self.steps.backwards:  # gradients come another way, and what is kept for a backward pass would keep their graphs
-            self.tape.clear()
-            self.losses.clear()
+        if not self.steps.backwards:
+            self.tape.clear()  # gradients come another way, and what is recorded for a backward pass would keep their graphs
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
         self.states.carried.stepped()
