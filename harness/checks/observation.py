@@ -71,7 +71,8 @@ class Observation(Facts):
     gradients that no backward pass followed. `losses_by_hand`: what went backward where no optimizer steps. `frozen_later`: where a second
     model is fitted of which no weight can be trained.
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
-    `functional`: how often `torch.func` has taken gradients. `tempered`: losses of a distillation.
+    `functional`: how often `torch.func` has taken gradients; `adapts`: gradients by weights are themselves differentiated.
+    `tempered`: losses of a distillation.
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads.
@@ -131,6 +132,7 @@ class Observation(Facts):
     steps: list[StepFacts] = []
     backward_without_step: int = 0
     functional: int = 0
+    adapts: bool = False
     forward_without_backward: int = 0
     never_backward: int = 0
     births: list[BadBirth] = []

@@ -24,6 +24,8 @@ def finding(seen: Observation, correlation: float, *, simple: bool) -> Finding |
     the text says of rows that go another way stands for the fit of a batch. Raises NotJudged.
     """
     rows, columns = seen.probes.number_baseline_rows, seen.probes.number_baseline_columns
+    if seen.adapts:
+        raise NotJudged("the model is adapted to a task before it answers, and each task has its own targets")
     if rows < _LEAST_ROWS:
         raise NotJudged(f"the baseline saw {rows} rows, too few to tell a weak signal from none")
     # The largest of several correlations of nothing is larger: by its distribution, sqrt(z^2 + 2 ln k).

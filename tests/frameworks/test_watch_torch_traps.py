@@ -260,6 +260,7 @@ def test_steps_by_hand_at_rates_that_are_learnt(tmp_path: Path) -> None:
     seen = watch(tmp_path, LEARNT_RATES, steps=12)
     assert seen.exception is None
     assert "derivative" not in seen.sites
+    assert seen.adapts
     assert found(seen) == []
 
 
