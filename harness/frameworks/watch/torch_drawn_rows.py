@@ -18,7 +18,7 @@ from harness.checks.evaluation_facts import DrawnFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import motions, parsed, tensors, torch_datasets, trees
 from harness.frameworks.watch.sites import Sites, site
-from harness.frameworks.watch.torch_state import generators_kept, own_generators_kept
+from harness.frameworks.watch.torch_state import Frozen, generators_kept, own_generators_kept
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -95,7 +95,8 @@ class DrawnRows:
                 return after[given[id(leaf)]].to(leaf.device) if id(leaf) in given else leaf
 
             args, kwargs = trees.mapped(call.args, exchanged), trees.mapped(call.kwargs, exchanged)
-            with _resting(call.module):
+            with Frozen(self._watch.torch, [call.module], [], []).held():
+                call.module.eval()
                 output = call.module(*args, **kwargs)
             classes = self._watch.evaluations.classes_of(dataclasses.replace(call, args=args, kwargs=kwargs, output=output))
             labels = tensors.whole_labels(after[wanted])
@@ -143,19 +144,6 @@ def _set(own: Any, name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         vars(own)[name] = before
-
-
-@contextlib.contextmanager
-def _resting(model: Any) -> Iterator[None]:
-    """A model in evaluation mode, each part of it put back into its own."""
-    modes = [(module, module.training) for module in model.modules()]
-    for module, _ in modes:
-        module.training = False
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 def _made(kind: str, what: str, sites: Sites) -> Site | None:
