@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _NORMS = 12
 _KEPT = 400
+_CALLS = 8
 _DEEP = 6
 _SCALING = ("Identity", "Cast", "Mul", "RealDiv", "Div", "Neg")
 _SAME = 1e-4
@@ -26,6 +27,7 @@ class Buffers:
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._gradients: dict[int, Any] = {}
+        self._calls: list[list[int]] = []  # of the last times that gradients were asked for, the numbers of these
         self._buffers: dict[int, Any] = {}
         self._assigned: dict[int, Any] = {}
         self._norms: list[float] = []
@@ -80,9 +82,13 @@ class Buffers:
 
     def _came(self, sources: Any, found: Any) -> None:
         self._weights |= keras_hidden.ids_of(flat(sources))
-        if len(self._gradients) > _KEPT:
-            self._gradients = {}
-        self._gradients |= {id(gradient): gradient for gradient in flat(found) if gradient is not None and hasattr(gradient, "shape")}
+        # Not more of them: gradients take as much memory as weights do.
+        while len(self._calls) >= _CALLS:
+            for number in self._calls.pop(0):
+                self._gradients.pop(number, None)
+        new = {id(gradient): gradient for gradient in flat(found) if gradient is not None and hasattr(gradient, "shape")}
+        self._calls.append(list(new))
+        self._gradients |= new
 
     def _wrap_add(self, original: Any) -> Any:
         def assign_add(variable: Any, delta: Any, *args: Any, **kwargs: Any) -> Any:

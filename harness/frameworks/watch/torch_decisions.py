@@ -33,13 +33,11 @@ class Decisions:
 
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
-        self._followed: dict[int, Any] = {}
-        self._raw: set[int] = set()
-        self._asked: dict[int, list[Any]] = {}  # what no loader brought, by what was made of it
+        self.over()
 
     @property
     def listening(self) -> bool:
-        return bool(self._followed)
+        return self._count > 0
 
     def offered(self, output: Any, given: list[Any] | None) -> None:
         """A model has answered in an evaluation. As `raw` its scores are followed where a loss applies the sigmoid to them itself.
@@ -48,18 +46,21 @@ class Decisions:
         """
         if tensors.is_tensor(output) and output.is_floating_point() and tensors.readable(output):
             self._follow(output, raw=any(call.name == "bce_with_logits" for call in self._watch.seen.loss_calls))
-            if given is not None and id(output) in self._followed:
-                self._asked[id(output)] = given
+            if given is not None and output in self._followed:
+                self._asked[output] = given
 
     def over(self) -> None:
         """The evaluation is over."""
-        self._followed, self._raw, self._asked = {}, set(), {}
+        # Nothing is kept alive: with gradients, an evaluation would grow by all its graphs.
+        table = self._watch.torch.utils.weak.WeakTensorKeyDictionary
+        self._followed: Any = table()  # whether they are raw, by tensors
+        self._asked: Any = table()  # what no loader brought, by what was made of it
+        self._count = 0
 
     def _follow(self, tensor: Any, *, raw: bool) -> None:
-        if len(self._followed) < _FOLLOWED and tensor.numel() <= _LARGEST:
-            self._followed[id(tensor)] = tensor  # kept, so that its number is not given to another
-            if raw:
-                self._raw.add(id(tensor))
+        if self._count < _FOLLOWED and tensor.numel() <= _LARGEST:
+            self._followed[tensor] = raw or self._followed.get(tensor, False)
+            self._count += 1
 
     def saw(self, function: Any, args: Any, result: Any) -> None:
         """One call of torch outside models."""
@@ -68,10 +69,10 @@ class Decisions:
             name = str(getattr(getattr(function, "__self__", None), "__name__", ""))
         if name not in _LOOKED_AT:
             return
-        given = [tensor for tensor in trees.leaves(args, tensors.is_tensor) if id(tensor) in self._followed]
+        given = [tensor for tensor in trees.leaves(args, tensors.is_tensor) if tensor in self._followed]
         if not given:
             return
-        raw = [tensor for tensor in given if id(tensor) in self._raw]
+        raw = [tensor for tensor in given if self._followed[tensor]]
         if name in _PAIRING:
             self._compared(name, given[0], args, result)
         elif raw and name in _COMPARING:
@@ -83,18 +84,18 @@ class Decisions:
         if name not in _PAIRING:
             for made in trees.leaves(result, tensors.is_tensor):
                 self._follow(made, raw=bool(raw) and name in _MOVING)
-                if len(given) == 1 and id(given[0]) in self._asked and id(made) in self._followed:
-                    self._asked[id(made)] = self._asked[id(given[0])]
+                if len(given) == 1 and given[0] in self._asked and made in self._followed:
+                    self._asked[made] = self._asked[given[0]]
 
     def _compared(self, name: str, output: Any, args: Any, result: Any) -> None:
         """A comparison row by row: scores asked to be whole numbers, and an axis of length one that makes a table of all pairs."""
         both = [side for side in args[:2] if tensors.is_tensor(side)]
-        if len([side for side in both if id(side) in self._followed]) != 1:
+        if len([side for side in both if side in self._followed]) != 1:
             return  # outputs among themselves are paired on purpose
-        other = next(side for side in both if id(side) not in self._followed)
+        other = next(side for side in both if side not in self._followed)
         self._watch.session.compared(output, other)
-        if id(output) in self._asked:
-            self._watch.compared_by_hand(self._asked[id(output)], other)
+        if output in self._asked:
+            self._watch.compared_by_hand(self._asked[output], other)
         if name in _EQUAL and output.is_floating_point() and not other.is_floating_point() and output.shape == other.shape:
             self._decided("equal", output, None)
         sides, rows = [tuple(side.shape) for side in both], output.numel()

@@ -31,10 +31,11 @@ class Unlooked:
     def _begin(self, loader: Any) -> None:
         self._loader = loader
         self._rows: list[int] = []
-        self._of: dict[int, tuple[Any, frozenset[int]]] = {}  # the tensor with it, so that its number is not given to another
+        # Nothing is kept alive: with gradients, an evaluation would grow by all its graphs.
+        self._of: Any = self._watch.torch.utils.weak.WeakTensorKeyDictionary()  # the numbers of batches, by tensors
         self._looked: set[int] = set()
         self._place: Any = None
-        self._size, self._lost = 0, False
+        self._count, self._size, self._lost = 0, 0, False
 
     @property
     def listening(self) -> bool:
@@ -81,11 +82,11 @@ class Unlooked:
         self._begin(None)
 
     def _numbers_of(self, given: Any) -> frozenset[int]:
-        followed = [self._of[id(tensor)][1] for tensor in trees.leaves(given, tensors.is_tensor) if id(tensor) in self._of]
+        followed = [self._of[tensor] for tensor in trees.leaves(given, tensors.is_tensor) if tensor in self._of]
         return frozenset[int]().union(*followed)
 
     def _follow(self, tensor: Any, numbers: frozenset[int]) -> None:
-        self._size += tensor.numel()
-        self._of[id(tensor)] = tensor, numbers | self._of.get(id(tensor), (None, frozenset[int]()))[1]
-        if len(self._of) > _MOST or self._size > _LARGEST:
-            self._lost, self._of = True, {}
+        self._count, self._size = self._count + 1, self._size + tensor.numel()
+        self._of[tensor] = numbers | self._of.get(tensor, frozenset[int]())
+        if self._count > _MOST or self._size > _LARGEST:
+            self._lost = True
