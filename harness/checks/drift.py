@@ -95,7 +95,18 @@ class RenamedArgument(Check):
                                   "`tf_keras.optimizers`.", site=hit[0].site, evidence=[raised.quote(hit[0])])
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was called yet")
-        return self._unread(seen) or self._passed_over(seen)
+        return self._unread(seen) or self._passed_over(seen) or self._uncalled(seen)
+
+    @staticmethod
+    def _uncalled(seen: Observation) -> Finding | None:
+        """A method that is written for a library to call, and that it knows under another name."""
+        found = seen.uncalled_override
+        if found is None:
+            return None
+        return Finding(message=f"Nobody calls `{found.kind}.{found.name}`: `{found.library}` has no method of that name, and nothing in "
+                               "the script asks for it.",
+                       remedy=f"Name it as the library does: `def {found.closest}(...)`, if that is the moment that is meant.",
+                       site=found.site, evidence=[f"the closest name that `{found.library}` calls: {found.closest}"])
 
     @staticmethod
     def _unread(seen: Observation) -> Finding | None:

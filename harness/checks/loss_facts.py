@@ -37,8 +37,9 @@ class LossCall(Facts):
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
     output and target to as many axes before it calls a function that was given as a loss. `swapped`: it was given the model's output as
     target, and the target as output (Keras; here they are put right). `signs`: its targets are to be -1 and 1.
-    `cosines`: its input is made of nothing but products of rows of length one. `cut_from`: the shape that its input had before it was cut
-    into one with the same axes in another order.
+    `cosines`: the bound of an input that is made of
+    nothing but products of rows of length one, times a number. `cut_from`: the shape that its input had before it was cut into one with
+    the same axes in another order.
     """
 
     name: str
@@ -52,7 +53,7 @@ class LossCall(Facts):
     activation: str | None = None
     weighted: bool = False
     lined_up: bool = False
-    cosines: bool = False
+    cosines: float | None = None
     cut_from: list[int] | None = None
     swapped: bool = False
     signs: bool = False

@@ -17,13 +17,14 @@ _LEARNT = 8  # steps after which columns that only began alike have parted
 
 
 def cosines(seen: Observation) -> Finding | None:
-    """No softmax of numbers between -1 and 1 comes near to certainty."""
-    calls = [call for call in seen.loss_calls if call.cosines and call.inputs is not None and call.value is not None]
+    """No softmax of numbers between -1 and 1, or between a few hundredths, comes near to certainty."""
+    calls = [call for call in seen.loss_calls if call.cosines is not None and call.inputs is not None and call.value is not None]
     if len(calls) < _WATCHED or len(calls) < len(seen.loss_calls) // 2:
         return None
     given = calls[-1].inputs
     classes = given.shape[-1] if given is not None else 0
-    least, guess = math.log1p((classes - 1) * math.exp(-2)), math.log(max(classes, 2))
+    bound = max((call.cosines for call in calls if call.cosines is not None), default=1.0)
+    least, guess = math.log1p((classes - 1) * math.exp(-2 * bound)), math.log(max(classes, 2))
     if given is None or given.minimum is None or given.maximum is None or least < _BOUND * guess:
         return None
     shown = [(f"{len(calls)} calls of the loss, each of products of rows of length one; values in the last one from "
@@ -38,9 +39,11 @@ def cosines(seen: Observation) -> Finding | None:
                    "model itself holds.",
             site=reading.place(seen, "optimizer") or calls[0].site, evidence=shown)
     return Finding(
-        message=f"The loss takes cosines for logits. They stay within -1 and 1, so that among {classes} the cross entropy cannot fall "
-                f"below {least:.3g}, whatever is learnt; a guess costs {guess:.3g}.",
-        remedy="Divide them by a temperature, `scores / 0.07`, or multiply by one that is learnt, `scores * log_scale.exp()`.",
+        message=f"The loss takes cosines for logits{'' if bound == 1 else f', times {bound:.3g}'}. They stay within -{bound:.3g} and "
+                f"{bound:.3g}, so that among {classes} the cross entropy cannot fall below {least:.3g}, whatever is learnt; a guess costs "
+                f"{guess:.3g}.",
+        remedy="Divide them by a temperature, `scores / 0.07`, which is not to be multiplied by, or multiply by one that is learnt, "
+               "`scores * log_scale.exp()`.",
         site=calls[0].site or reading.place(seen, "loss"), evidence=shown)
 
 

@@ -121,6 +121,17 @@ class UnreadFacts(Facts):
     site: Site | None = None
 
 
+class OverrideFacts(Facts):
+    """A method `name` of a class `kind` of the script's own, made from one of a `library`'s, that neither of the two calls; `closest`: the
+    name most like it among the library's."""
+
+    kind: str
+    library: str
+    name: str
+    closest: str
+    site: Site | None = None
+
+
 class FurtherFacts(Facts):
     """A training of the script's that follows the watched one and is another. It begins behind the statement at `line` (1-based) or, where
     `turn` is not 0, with that turn (1-based) of the loop there; `site`: the line of its first step."""

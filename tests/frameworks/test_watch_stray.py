@@ -59,6 +59,7 @@ for epoch in range(4):
 
 @pytest.mark.parametrize(("scores", "fault"), [
     ("a @ b.T", True), ("(a @ b.T).T", True), ("torch.einsum('id,jd->ij', a, b)", True), ("a @ b.T / 0.1", False),
+    ("a @ b.T * 0.1", True), ("0.5 * (a @ b.T) / 8", True), ("12 * a @ b.T.detach()", False),
     ("left(xb) @ b.T", False)])
 def test_cosines_as_logits(tmp_path: Path, scores: str, *, fault: bool) -> None:
     seen = watch(tmp_path, PAIRS.replace("SCORES", scores))

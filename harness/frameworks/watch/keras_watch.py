@@ -15,6 +15,7 @@ from harness.frameworks.watch import (
     keras_straight,
     keras_tracing,
     monitors,
+    overrides,
     parsed,
     shifts,
     written,
@@ -167,7 +168,9 @@ class KerasWatcher:
 
     def _followed(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         history = getattr(getattr(model, "history", None), "history", None) or {}
-        monitors.of_keras(self.session, signature.bind(model, *args, **kwargs).arguments.get("callbacks"), history)
+        callbacks = signature.bind(model, *args, **kwargs).arguments.get("callbacks")
+        monitors.of_keras(self.session, callbacks, history)
+        overrides.look(self.session, [model, *(callbacks if isinstance(callbacks, list | tuple) else [callbacks])])
 
     def _fit_begins(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         given = signature.bind(model, *args, **kwargs).arguments

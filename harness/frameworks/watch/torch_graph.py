@@ -53,20 +53,36 @@ def cut_from(tensor: Any) -> list[int] | None:
     return before if before != after and len(before) > 2 and sorted(before) == sorted(after) and 1 not in before else None
 
 
-def cosines(tensor: Any) -> bool:
-    """Whether a tensor is made of nothing but products of rows of length one: cosines, which stay within -1 and 1."""
-    if not bool((tensor.detach().abs() <= 1 + _OF_LENGTH_ONE).all()):
-        return False  # the side whose gradient nobody asked for is not kept, and may be of any length
-    node = tensor.grad_fn
+def cosines(tensor: Any) -> float | None:
+    """Within what bound the values of a tensor stay, that is made of nothing but products of rows of length one, cosines, and of numbers
+    that these are multiplied or divided by: 1 without any. None for any other tensor.
+    """
+    node, bound = tensor.grad_fn, 1.0
     for _ in range(6):
         name = node.name().rstrip("0123456789") if node is not None else ""
         if name in ("MmBackward", "BmmBackward"):
             sides = [(side, axis) for side, axis in ((node._saved_self, -1), (node._saved_mat2, -2)) if side is not None]
-            return bool(sides) and all(bool(((side.detach().norm(dim=axis) - 1).abs() < _OF_LENGTH_ONE).all()) for side, axis in sides)
-        if name not in _RESHAPED:
-            return False
+            unit = all(bool(((side.detach().norm(dim=axis) - 1).abs() < _OF_LENGTH_ONE).all()) for side, axis in sides)
+            # A side whose partner asks for no gradient is not kept, and may be of any length.
+            within = bool((tensor.detach().abs() <= bound * (1 + _OF_LENGTH_ONE)).all())
+            return bound if sides and unit and within else None
+        if name in ("MulBackward", "DivBackward"):
+            factor = _factor(node)
+            if not factor:
+                return None
+            bound *= factor if name == "MulBackward" else 1 / factor
+        elif name not in _RESHAPED:
+            return None
         node = next((parent for parent, _ in node.next_functions if parent is not None), None)
-    return False
+    return None
+
+
+def _factor(node: Any) -> float | None:
+    """The size of the one number, which nothing is learnt of, by which a node multiplies or divides."""
+    if sum(parent is not None for parent, _ in node.next_functions) != 1:
+        return None
+    kept = node._saved_other if node.next_functions[0][0] is not None else getattr(node, "_saved_self", None)
+    return abs(float(kept)) if kept is not None and kept.numel() == 1 else None
 
 
 def _adds_a_constant(node: Any) -> bool:

@@ -129,7 +129,8 @@ class Losses:
             under = torch_graph.activation_under(inputs)
             facts.softmaxed_in_model = None if inputs.grad_fn is None else under in ("softmax", "sigmoid")
             facts.cut_from = torch_graph.cut_from(inputs)
-            facts.cosines = facts.name == "cross_entropy" and bool(watch.session.safely("cosines", torch_graph.cosines, inputs))
+            if facts.name == "cross_entropy":
+                facts.cosines = watch.session.safely("cosines", torch_graph.cosines, inputs)
         if facts.weighted:
             watch.session.safely("the weights of classes", self._weighing.called, facts.name, given, target, facts.ignore_index)
         record = LossRecord(facts, original, given, inputs, target, None, None, place)

@@ -10,7 +10,7 @@ import numpy as np
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import asked_names, monitors, torch_datasets, written
+from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, written
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_batches import IGNORED
 from harness.frameworks.watch.torch_evaluation import numbers
@@ -137,6 +137,7 @@ class Trainers:
                 session.safely("train()", session.site, "fit")
                 if (args and args[0]) or kwargs.get("resume_from_checkpoint"):
                     trainer.args.output_dir = self._output_dir or trainer.args.output_dir
+                session.safely("methods that nobody calls", overrides.look, session, [trainer, *trainer.callback_handler.callbacks])
                 session.safely("the best model", monitors.of_trainer, session, trainer.args, trainer.callback_handler.callbacks)
             try:
                 return original(trainer, *args, **kwargs)
