@@ -83,12 +83,26 @@ class LoadingCall(Check):
         back = seen.restored
         if back is None:
             return None
+        if back.how == "itself" and back.by:
+            return Finding(
+                message=f"What is kept as the best weights is the list of the model's own variables (`{back.by}`), which go on moving: to "
+                        "put them back changes nothing.",
+                remedy="Keep their values: `best = model.get_weights()`, and `model.set_weights(best)` puts them back.",
+                site=back.site, evidence=[])
         if back.how == "itself":
             return Finding(
                 message=f"The {back.weights} tensors that are put back are the model's own: `state_dict()` gives references, which have "
                         "moved with every step since.",
                 remedy="Keep a copy of the tensors, `best = copy.deepcopy(model.state_dict())`: `dict(...)` and `.copy()` copy names only.",
                 site=back.site, evidence=[])
+        if back.by:
+            names = [f"{what}: {', '.join(given)}" for what, given in (("saved", back.given), ("asked for", back.wanted)) if given]
+            return Finding(
+                message=f"`{back.by}` has put back none of the model's {back.weights} tensors: nothing in the file has their names and "
+                        "shapes, and what is missing is passed over in silence.",
+                remedy="Ask for the parts under the names that they were saved under, and have missing ones told: "
+                       "`status.assert_existing_objects_matched()` of a checkpoint, `load_weights(path)` without an option that skips.",
+                site=back.site, evidence=names)
         return Finding(
             message=f"`load_state_dict(..., strict=False)` has put back none of the model's {back.weights} tensors: no name fits, and "
                     "without `strict` nobody says so.",

@@ -42,6 +42,7 @@ from harness.frameworks.watch.keras_passes import Passes
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_read_out import ReadOut
 from harness.frameworks.watch.keras_resets import Resets
+from harness.frameworks.watch.keras_restores import Restores
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
@@ -91,7 +92,7 @@ class KerasWatcher:
         self.mirrored, self.left_out, self.states, self.mixed_rows = Mirrored(), LeftOut(self), CarriedStates(self), MixedRows()
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.drawn = DrawnRows(self)
+        self.drawn, self.restores = DrawnRows(self), Restores(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
@@ -108,6 +109,7 @@ class KerasWatcher:
             self.buffers.attach()
             self.operations.attach()
             self.open_tapes.attach()
+            self.restores.attach()
             keras_straight.attach(self.session)
             keras_one_hot.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
@@ -118,6 +120,7 @@ class KerasWatcher:
             part.attach()
         Loop(self, keras).attach()
         self.buffers.hook(keras)
+        self.restores.hook(keras)
         self.states.attach(keras)
         self.fruitless.hook(keras)
         self.asked.attach(keras)
@@ -372,6 +375,7 @@ class KerasWatcher:
                            ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
                            ("weights that are left out", self.left_out.finish), ("memory", self.memory.finish),
+                           ("weights that are put back", self.restores.finish),
                            ("recurrent states", self.states.finish), ("copies", self._behind),
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),

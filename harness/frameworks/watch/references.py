@@ -11,6 +11,8 @@ from harness.frameworks.watch.bindings import name_of
 
 # A whole expression by its text: of `self.net.load_state_dict(best["model"])` the model and what it is given.
 _Put = tuple[str, str]
+_VARIABLES = ("weights", "variables", "trainable_weights", "trainable_variables")
+_SIDES = 2
 
 
 def kept(script: Path) -> list[int]:
@@ -22,6 +24,42 @@ def kept(script: Path) -> list[int]:
     found = [node for condition in conditions for part in condition.body for node in ast.walk(part)
              if isinstance(node, ast.Assign) and any(put in puts for put in _puts(node))]
     return sorted({line for node in found for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)})
+
+
+def variables(script: Path) -> list[int]:
+    """The lines on which the list of a Keras model's variables is kept under a condition, and its variables are given these elsewhere."""
+    tree = parsed.tree(str(script))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    put = {(ast.unparse(call.func.value), ast.unparse(call.args[0])) for call in calls
+           if isinstance(call.func, ast.Attribute) and call.func.attr == "set_weights" and call.args}
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For) and isinstance(node.iter, ast.Call)):
+        sides = loop.iter.args if isinstance(loop.iter, ast.Call) and name_of(loop.iter.func) == "zip" else []
+        assigned = any(call.func.attr == "assign" for part in loop.body for call in ast.walk(part)
+                       if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute))
+        if len(sides) == _SIDES and assigned and (model := _variables_of(sides[0])) is not None:
+            put.add((model, ast.unparse(sides[1])))
+    kept_there = [node for condition in ast.walk(tree) if isinstance(condition, ast.If) for part in condition.body
+                  for node in ast.walk(part) if isinstance(node, ast.Assign)
+                  and any((_variables_of(value), ast.unparse(target)) in put for target, value in _pairs(node))]
+    return sorted({node.lineno for node in kept_there})
+
+
+def _variables_of(value: ast.expr) -> str | None:
+    """The model of `model.weights`, of `list(model.trainable_variables)` and of `[v for v in model.weights]`."""
+    if isinstance(value, ast.Call) and name_of(value.func) in ("list", "tuple") and len(value.args) == 1:
+        return _variables_of(value.args[0])
+    if isinstance(value, ast.ListComp) and len(value.generators) == 1 and ast.unparse(value.elt) == ast.unparse(value.generators[0].target):
+        return _variables_of(value.generators[0].iter)
+    return ast.unparse(value.value) if isinstance(value, ast.Attribute) and value.attr in _VARIABLES else None
+
+
+def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: part by part where several are."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
+            yield from zip(target.elts, node.value.elts, strict=True)
+        else:
+            yield target, node.value
 
 
 def _puts(node: ast.Assign) -> Iterator[_Put]:
