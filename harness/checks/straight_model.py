@@ -30,7 +30,7 @@ class StraightModel(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what the model answers halfway between rows, and from what a baseline that bends tells that straight lines do not."""
         facts = seen.probes.straight
-        if facts is None or (seen.model is not None and seen.model.units):
+        if facts is None or _bends(seen):
             return None  # what bends may lie beyond all rows: of numbers that are huge, a rectifier lets all pass or none
         if facts.told is None or facts.bent is None:
             raise NotJudged(f"the {facts.layers} layers are one straight map; whether more than that is asked for was not measured")
@@ -52,3 +52,10 @@ class StraightModel(Check):
             evidence=["halfway between two rows the model answers with the mean of what it answers for both, for every pair that was tried",
                       (f"{measure} on {facts.rows} rows, each left out in turn: {facts.told:.2f} by a baseline of straight lines, "
                        f"{facts.bent:.2f} by one that bends"), *reading.own_losses(seen)])
+
+
+def _bends(seen: Observation) -> bool:
+    """Whether a nonlinearity was seen that is not the one by which the answers become probabilities."""
+    units = seen.model.units if seen.model is not None else []
+    answered = any(call.softmaxed_in_model for call in seen.loss_calls) and bool(units) and units[-1].kind == "sigmoid"
+    return len(units) > int(answered)

@@ -28,12 +28,15 @@ for epoch in range(4):
         optimizer.step()
 """
 CURVED, FLAT = "x[:, :1] * x[:, 1:2] + x[:, 2:3]", "x[:, :1] + 2 * x[:, 1:2] - x[:, 2:3]"
+XOR, CROSSED = "(x[:, :1] * x[:, 1:2] > 0).float()", "nn.functional.binary_cross_entropy(model(x[rows]), y[rows])"
 SQUARES, CLASSES = "nn.functional.mse_loss(model(x[rows]), y[rows])", "nn.functional.cross_entropy(model(x[rows]), y[rows])"
 
 
 @pytest.mark.parametrize(("layers", "target", "loss", "wrong"), [
     ("nn.Linear(6, 32), nn.BatchNorm1d(32), nn.Linear(32, 1)", CURVED, SQUARES, True),
     ("nn.Linear(6, 32), nn.Dropout(0.1), nn.Linear(32, 2)", "(x[:, 0] * x[:, 1] > 0).long()", CLASSES, True),
+    ("nn.Linear(6, 32), nn.Linear(32, 1), nn.Sigmoid()", XOR, CROSSED, True),
+    ("nn.Linear(6, 32), nn.Sigmoid(), nn.Linear(32, 1), nn.Sigmoid()", XOR, CROSSED, False),
     ("nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 1)", CURVED, SQUARES, False),
     ("nn.Linear(6, 32), nn.Linear(32, 1)", FLAT, SQUARES, False),  # straight lines are all that is asked for
     ("nn.Linear(6, 1)", CURVED, SQUARES, False),
@@ -49,13 +52,14 @@ def test_torch(tmp_path: Path, layers: str, target: str, loss: str, *, wrong: bo
 
 
 @pytest.mark.parametrize("activation", ['""', '"relu"'])
-def test_keras_behind_a_softmax(tmp_path: Path, activation: str) -> None:
+@pytest.mark.parametrize(("units", "last", "loss"), [(2, "softmax", "sparse_categorical_crossentropy"), (1, "sigmoid", "binary_crossentropy")])
+def test_keras_behind_probabilities(tmp_path: Path, activation: str, units: int, last: str, loss: str) -> None:
     pytest.importorskip("keras")
     text = KERAS_HEAD.replace("NAME", "keras") + f"""
 y = (x[:, 0] * x[:, 1] > 0).astype("int64")
 model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(32, activation={activation} or None),
-                          keras.layers.Dense(2, activation="softmax")])
-model.compile(keras.optimizers.Adam(0.01), "sparse_categorical_crossentropy")
+                          keras.layers.Dense({units}, activation="{last}")])
+model.compile(keras.optimizers.Adam(0.01), "{loss}")
 model.fit(x, y, batch_size=16, epochs=2, verbose=0)
 """
     assert ("F108" in found(watch_keras(tmp_path, text))) is (activation == '""')
