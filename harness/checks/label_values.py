@@ -54,7 +54,8 @@ class LabelOutsideClasses(Check):
             raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
         if outside:
             return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
-        beyond = self._beyond_shares(seen) or self._nothing_hot(seen) or self._one_too_high(seen) or self._no_signs(seen)
+        beyond = (self._beyond_shares(seen) or self._nothing_hot(seen) or self._one_too_high(seen) or self._no_signs(seen)
+                  or self._indifferent(seen))
         if beyond is not None:
             return beyond
         if classes is None and not seen.loss_calls:
@@ -92,6 +93,19 @@ class LabelOutsideClasses(Check):
             site=sourcing.line(seen, "labels", "made", "converted") or site or reading.place(seen, "loss"),
             evidence=[f"targets of the first {len(targets)} calls: 0 and 1; mean of the first {targets[0].mean or 0.0:.2f}",
                       *reading.own_losses(seen)])
+
+    @staticmethod
+    def _indifferent(seen: Observation) -> Finding | None:
+        """A loss that is written out for -1 and 1: a factor of 0 takes the answer out of it."""
+        facts = seen.probes.indifferent
+        if facts is None or reading.several_models(seen):
+            return None
+        return Finding(
+            message="The loss wants nothing of rows with the label 0: whatever the model answers for them, its derivative there is zero. A "
+                    "margin, `y * score`, means something with labels of -1 and 1.",
+            remedy="Turn 0 and 1 into -1 and 1, `y = 2 * y - 1`; or take `binary_cross_entropy_with_logits`, which knows 0 and 1.",
+            site=facts.site or reading.place(seen, "loss", "backward"),
+            evidence=[f"all {facts.rows} rows with the label 0 in {facts.steps} steps, and not those with a 1", *reading.own_losses(seen)])
 
     @staticmethod
     def _nothing_hot(seen: Observation) -> Finding | None:

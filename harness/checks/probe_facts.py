@@ -111,6 +111,15 @@ class ContraryFacts(Facts):
     wrong: list[float]
 
 
+class IndifferentFacts(Facts):
+    """Labels of 0 and 1 in a loss whose derivative by the answer for a row is exactly zero for all `rows` of label 0 in so many `steps`,
+    and not for those of label 1; `site`: where the labels come in."""
+
+    rows: int
+    steps: int
+    site: Site | None = None
+
+
 class TwinFacts(Facts):
     """Rows with the same main input as another row of the dataset: so many different inputs. `agree`: such pairs with the same label;
     `chance`: any pairs. Both are shares.
@@ -260,6 +269,7 @@ class ProbeFacts(Facts):
     number_baseline_columns: int = 1
     ahead: AheadFacts | None = None
     contrary: ContraryFacts | None = None
+    indifferent: IndifferentFacts | None = None
     straight: StraightFacts | None = None
     half_lost: float | None = None
     twins: TwinFacts | None = None

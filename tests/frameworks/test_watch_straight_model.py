@@ -52,7 +52,8 @@ def test_torch(tmp_path: Path, layers: str, target: str, loss: str, *, wrong: bo
 
 
 @pytest.mark.parametrize("activation", ['""', '"relu"'])
-@pytest.mark.parametrize(("units", "last", "loss"), [(2, "softmax", "sparse_categorical_crossentropy"), (1, "sigmoid", "binary_crossentropy")])
+@pytest.mark.parametrize(("units", "last", "loss"), [
+    (2, "softmax", "sparse_categorical_crossentropy"), (1, "sigmoid", "binary_crossentropy")])
 def test_keras_behind_probabilities(tmp_path: Path, activation: str, units: int, last: str, loss: str) -> None:
     pytest.importorskip("keras")
     text = KERAS_HEAD.replace("NAME", "keras") + f"""

@@ -13,6 +13,7 @@ from harness.frameworks.watch import (
     torch_accumulation,
     torch_contrary,
     torch_half,
+    torch_indifferent,
     torch_inside,
     torch_norms,
     torch_probe_trainer,
@@ -161,6 +162,8 @@ class Probes(Rounds[Step]):
             "straight-through estimates", backend.cut_whole, replay, self._watch.session.sites))
         self.facts.contrary = self._watch.session.safely("right answers and wrong ones", torch_contrary.measure, self._watch.torch,
                                                          [step[0] for step in steps])
+        self.facts.indifferent = self._watch.session.safely(
+            "rows that a loss wants nothing of", torch_indifferent.measure, self._watch.torch, [step[0] for step in steps])
         self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
         self._watch.session.safely("a softmax of one number", self._of_one, steps)
         self.facts.straight = self._watch.session.safely("a straight map", self._straight, backend, replay)
