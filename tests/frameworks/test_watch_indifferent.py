@@ -22,6 +22,12 @@ for epoch in range(4):
 """
 
 
+BY_HAND = MARGIN.replace("model(X[rows]).squeeze(-1)", "X[rows] @ w + b").replace("optimizer = ", """
+w, b = torch.zeros(10, requires_grad=True), torch.zeros(1, requires_grad=True)
+model = None
+optimizer = """, 1)
+
+
 @pytest.mark.parametrize(("loss", "fault"), [
     ("torch.clamp(1 - t.float() * s, min=0).mean()", True),
     ("F.softplus(-t.float() * s).mean()", True),
@@ -39,3 +45,12 @@ def test_margins(tmp_path: Path, loss: str, *, fault: bool) -> None:
         assert seen.probes.indifferent is not None
         assert seen.probes.indifferent.site is not None
         assert seen.probes.indifferent.site.source.startswith("loss =")
+
+
+@pytest.mark.parametrize(("loss", "fault"), [("torch.clamp(1 - t.float() * s, min=0).mean() + 1e-4 * w.pow(2).sum()", True),
+                                             ("torch.clamp(1 - (2 * t.float() - 1) * s, min=0).mean()", False),
+                                             ("(F.softplus(s) - t * s).mean()", False)])
+def test_without_a_model(tmp_path: Path, loss: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, BY_HAND.replace("model.parameters()", "[w, b]").replace("LOSS", loss))
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert found(seen) == (["L201"] if fault else [])

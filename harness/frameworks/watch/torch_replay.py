@@ -64,7 +64,7 @@ class Replay:
     def run(self, change_input: Callable[[Any], Any] | None = None, *, want_outputs: bool = False, slot: int | None = None,
             given: dict[int, Any] | None = None) -> Any:
         """The loss, or what is in another slot, with its graph. `change_input` is applied to the tensors that models are given from
-        outside; `given` stands, by slots, in the place of what models make."""
+        outside; `given` stands, by slots, in the place of what models, or other calls, make."""
         return self._made(change_input, want_outputs=want_outputs, given=given)[self.loss_slot if slot is None else slot]
 
     def numbers(self) -> dict[int, float]:
@@ -93,7 +93,7 @@ class Replay:
                 result = function(*trees.mapped(args, use), **trees.mapped(kwargs, use))
                 found = trees.leaves(result, is_tensor)
                 made.update(zip(slots, found, strict=False))
-                made.update({slot: given[slot] for slot in slots if slot in given} if is_model and given else {})
+                made.update({slot: given[slot] for slot in slots if slot in given} if given else {})
                 if is_model and want_outputs:
                     self.outputs.append([tensor.detach() for tensor in found])
         if want_outputs and self.logits_slot is not None:
