@@ -174,11 +174,25 @@ class PassesFacts(Facts):
     shuffled: Site | None = None
 
 
+class DilutedFacts(Facts):
+    """Of `rows` of which a `share` is no padding, the part of the variance of what is wanted that a straight line leaves open: by the
+    answers and each row's share (`left`), with the answers divided by the share as well (`undone`; where they are `positive` these go with
+    what is wanted), and with them multiplied by it (`other`)."""
+
+    rows: int
+    left: float
+    undone: float
+    other: float
+    positive: bool
+    share: float
+
+
 class RelationFacts(Facts):
     """How answers go with what is wanted, on the last `trained_rows` rows that were trained on, and on the `rows` others of the last
     evaluation: their correlation where one number a row is wanted, else the share of classes that are right, of which the commonest has
     the share `trained_majority` and `majority`. `compared`: the same, of what the script itself held against each other at `place`, where
-    it has as many rows. `answered`: the share of the others that get the commonest answer. `loader`: of the others."""
+    it has as many rows. `answered`: the share of the others that get the commonest answer. `loader`: of the others. `diluted`: where
+    rows are padded."""
 
     trained: float
     trained_rows: int
@@ -191,6 +205,7 @@ class RelationFacts(Facts):
     trained_majority: float = 0.0
     majority: float = 0.0
     answered: float = 0.0
+    diluted: DilutedFacts | None = None
 
 
 class AlignmentFacts(Facts):

@@ -9,6 +9,7 @@ from harness.checks.probe_facts import PaddingFacts
 
 _DROWNED = 0.05
 _FILLED = 0.3  # of the ids
+_OPEN, _HALF, _BETTER = 0.03, 0.5, 0.85  # of the variance; of what is left of it; and of what the contrary leaves
 
 
 def read_last(seen: Observation) -> Finding | None:
@@ -44,3 +45,22 @@ def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
         site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
         evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
                   f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
+
+
+def diluted(seen: Observation) -> Finding | None:
+    """Judges from what is left of the errors once the answers are divided by the share of each row that is no padding."""
+    relation = seen.evaluation.relation
+    facts = relation.diluted if relation is not None else None
+    if facts is None or "pooled" not in seen.sites or not facts.positive or facts.left < _OPEN:
+        return None
+    if facts.undone > min(_HALF * facts.left, _BETTER * facts.other):
+        return None
+    steps = "tf.reduce_sum(mask, 1)" if seen.framework in reading.KERAS else "mask.sum(1)"
+    return Finding(
+        message=f"A mean over the steps of a row counts its padding: the answers are the smaller the more of it a row has, and "
+                f"{1 - facts.undone / facts.left:.0%} of what they leave open is that.",
+        remedy=f"Divide by the number of real steps: the sum of `h * mask` over the steps, by `{steps}`, and not by their number with the "
+               "padding.",
+        site=reading.place(seen, "pooled"),
+        evidence=[(f"{facts.rows} rows, of which on average {facts.share:.0%} is no padding; open of the variance of what is wanted: "
+                  f"{facts.left:.3g} with the answers as they are, {facts.undone:.3g} with each divided by its row's share")])

@@ -111,7 +111,7 @@ class Evaluations:
             self._predicted.update(found)
             self._referenced.update(labels)
             self._pairs.update(zip(labels, found, strict=True))
-        watch.relations.held(self.pair(seen))
+        watch.relations.held(self.pair(seen), self.inputs(seen))
         watch.session.safely("a scale", self._scaled, watch.steps.model, seen["data"])
 
     def _scaled(self, model: Any, data: Any) -> None:
@@ -153,6 +153,13 @@ class Evaluations:
             return relations.numbers(np.asarray(numpy_of(parts["pred"])), np.asarray(numpy_of(parts["true"])))
         labels, found = self._classes(parts) if parts else (None, None)
         return relations.classes(found, labels)
+
+    @staticmethod
+    def inputs(seen: dict[str, Any]) -> list[Any]:
+        """What the model of a step was given, as arrays."""
+        from harness.frameworks.watch.keras_data import columns_of
+
+        return [np.asarray(numpy_of(value)) for value in columns_of(seen["data"]).values()]
 
     def _wrap_predict(self, original: Any) -> Any:
         session = self._watch.session

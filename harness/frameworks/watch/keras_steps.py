@@ -228,7 +228,8 @@ class Steps:
         self.taken += 1
         targets = [float(numpy_of(target)) for target in seen["targets"]]
         watched = watch.seen.further is None
-        watch.relations.trained(watch.session.safely("outputs and targets", watch.evaluations.pair, seen) if watched else None)
+        watch.relations.trained(watch.session.safely("outputs and targets", watch.evaluations.pair, seen) if watched else None,
+                                watch.evaluations.inputs(seen) if watched and watch.seen.task == "regression" else ())
         if not watch.in_full:
             self._later(model, seen, traced)
             if not watch.patience.goes_on:

@@ -10,6 +10,7 @@ from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import (
     compounding,
+    dilution,
     keras_one_hot,
     keras_overwritten,
     keras_straight,
@@ -322,6 +323,7 @@ class KerasWatcher:
 
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
+        self.session.noted("pooled", dilution.written(self.session.script))
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.strange = self.splits.ids.facts()

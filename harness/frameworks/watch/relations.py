@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import RelationFacts
+from harness.checks.evaluation_facts import DilutedFacts, RelationFacts
 from harness.checks.tensor_facts import Site
+from harness.frameworks.watch import dilution
 
-_BATCHES, _ROWS, _LEAST, _COMPARED = 32, 50_000, 100, 60
+_BATCHES, _ROWS, _LEAST, _COMPARED, _TRIED = 32, 50_000, 100, 60, 8
 
 Array = np.ndarray[Any, Any]
 # Answers and what is wanted, a number a row: float64 for numbers, int64 for classes.
@@ -23,20 +25,33 @@ class Relations:
     def __init__(self) -> None:
         self._trained: deque[Pair] = deque(maxlen=_BATCHES)
         self._held: list[Pair] = []
-        self._over = False
+        self._shares: dict[bool, deque[tuple[Pair, Array]]] = {held: deque(maxlen=_BATCHES) for held in (False, True)}
+        self._over, self._unpadded = False, 0  # batches without padding, one after the other
         self._compared: list[tuple[Pair, Site | None]] = []
         self.loader: Site | None = None  # of the others
 
-    def trained(self, pair: Pair | None) -> None:
-        """A batch was trained on; None where its answers could not be read."""
+    def trained(self, pair: Pair | None, given: Sequence[Any] = ()) -> None:
+        """A batch was trained on, for which the model was `given` these inputs; None where its answers could not be read."""
         self._over = True
         if pair is not None:
             self._trained.append(pair)
+            self._padded(pair, given, held=False)
 
-    def held(self, pair: Pair | None) -> None:
+    def _padded(self, pair: Pair, given: Sequence[Any], *, held: bool) -> None:
+        if pair[0].dtype.kind != "f" or self._unpadded > _TRIED:
+            return
+        share = dilution.shares(given, len(pair[0]))
+        if share is not None:
+            self._shares[held].append((pair, share))
+        self._unpadded = 0 if share is not None else self._unpadded + 1
+
+    def held(self, pair: Pair | None, given: Sequence[Any] = ()) -> None:
         """A batch of an evaluation."""
         if self._over:
             self._held, self._over = [], False
+            self._shares[True].clear()
+        if pair is not None:
+            self._padded(pair, given, held=True)
         if pair is not None and sum(len(answers) for answers, _ in self._held) < _ROWS:
             self._held.append(pair)
 
@@ -59,12 +74,21 @@ class Relations:
         found = RelationFacts(trained=measure(*known), trained_rows=len(known[1]), held=measure(*other), rows=len(other[1]),
                               classes=classes, trained_majority=share(known[1]), majority=share(other[1]), answered=share(other[0]),
                               loader=self.loader)
+        found.diluted = self._diluted(held=True) or self._diluted(held=False)
         for pair, place in reversed(self._compared):
             whole = all((side % 1 == 0).all() for side in pair)
             if len(other[1]) % len(pair[1]) == 0 and len(pair[1]) >= _LEAST and (whole or not classes):
                 found.compared, found.place = measure(*pair), place
                 break
         return found
+
+    def _diluted(self, *, held: bool) -> DilutedFacts | None:
+        known = list(self._shares[held])
+        if not known:
+            return None
+        answers, wanted, share = (np.concatenate(parts) for parts in zip(*((*pair, share) for pair, share in known), strict=True))
+        finite = np.isfinite(answers) & np.isfinite(wanted)
+        return dilution.measure(answers[finite], wanted[finite], share[finite])
 
 
 def classes(answers: list[int] | None, wanted: list[Any] | None) -> Pair | None:

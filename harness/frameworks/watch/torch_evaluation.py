@@ -113,7 +113,7 @@ class Evaluations:
             watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given, call.loader)
             watch.session.rows_held(given)
             watch.session.safely("pictures of an evaluation", watch.mirrored.held, given, torch_batches.columns_of(call.batch))
-            watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call))
+            watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call), given)
             if call.loader is not None and watch.relations.loader is None:
                 watch.relations.loader = kept(call.loader.stack) or call.loader.facts.site
         if not call.grad and (output := watch.losses.output_of([call])) is not None and tensors.readable(output):

@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
+    dilution,
     shifts,
     torch_augmented,
     torch_batches,
@@ -179,7 +180,8 @@ class TorchWatcher:
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
         if self.seen.further is None:
-            self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None)
+            self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None,
+                                   trees.leaves([calls[-1].args, calls[-1].kwargs], self.torch.is_tensor) if calls else ())
         self.evaluations.trained(calls)
         for call in calls:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
@@ -319,6 +321,7 @@ class TorchWatcher:
             self.session.noted("moved", written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))
 
     def _relate(self) -> None:
+        self.session.noted("pooled", dilution.written(self.session.script))
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
