@@ -6,6 +6,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
+from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
@@ -28,14 +29,16 @@ class Tempered(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what two models gave and what the loss was given, by which temperature one makes the other."""
         facts = seen.tempered
-        if facts is None or len(facts.temperatures) < _CALLS:
+        if facts is None or (len(facts.temperatures) < _CALLS and not facts.read):
             raise NotJudged("no loss was seen that holds the answers of one model against those of another")
         output, target = (statistics.median(each) for each in zip(*facts.temperatures, strict=True))
         if max(output, target) < _APART * max(1.0, min(output, target)):
             return None  # alike, or targets that are sharpened on purpose
+        form = "KLDivergence()(tf.nn.softmax(teacher / T), tf.nn.softmax(student / T))" if seen.framework in reading.KERAS else \
+            'F.kl_div(F.log_softmax(student / T, dim=-1), F.softmax(teacher / T, dim=-1), reduction="batchmean")'
         return Finding(
             message=f"The loss takes the student at a temperature of {output:.3g} and the teacher at {target:.3g}. To match "
                     f"them, the student's logits have to become {output / target:.2g} times those of the teacher.",
-            remedy="Divide both by the same temperature, and multiply the loss by its square: "
-                   "`F.kl_div(F.log_softmax(student / T, dim=-1), F.softmax(teacher / T, dim=-1), reduction=\"batchmean\") * T ** 2`.",
-            site=facts.site, evidence=[f"in {len(facts.temperatures)} calls, by what the models gave and what the loss was given"])
+            remedy=f"Divide both by the same temperature, and multiply the loss by its square: `{form} * T ** 2`.",
+            site=facts.site, evidence=["by the graph of a step, from the answers of both models to the softmax of each" if facts.read else
+                                       f"in {len(facts.temperatures)} calls, by what the models gave and what the loss was given"])

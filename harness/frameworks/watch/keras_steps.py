@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_gradients, keras_tracing, tensors, written
+from harness.frameworks.watch import keras_divergence, keras_gradients, keras_tempered, keras_tracing, tensors, written
 from harness.frameworks.watch.keras_baked import Baked
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
@@ -134,6 +134,9 @@ class Steps:
             self._watch.session.site("asked", record.asked)
         if record.gradients and record.unrecorded is not None:
             self._watch.session.site("unrecorded", record.unrecorded)
+        if phase == "train" and self._watch.seen.tempered is None:
+            own = self._watch.session.sites.is_own
+            self._watch.seen.tempered = self._watch.session.safely("temperatures", keras_tempered.read, record, own)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))
