@@ -129,10 +129,13 @@ def test_what_is_written_into_a_name_that_is_handed_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "noted"), [(2.0, True), (0.02, False)])
-def test_where_a_configuration_says_how_wide_weights_are_drawn(tmp_path: Path, width: float, *, noted: bool) -> None:
+@pytest.mark.parametrize(("kind", "sizes"), [("DistilBert", "dim=16, hidden_dim=16, n_heads=2, n_layers=1"), (
+    "Bert", "hidden_size=16, intermediate_size=16, num_attention_heads=2, num_hidden_layers=1")])  # told before, and after its base class
+def test_where_a_configuration_says_how_wide_weights_are_drawn(tmp_path: Path, kind: str, sizes: str, width: float, *,
+                                                               noted: bool) -> None:
     pytest.importorskip("transformers")
-    text = ("from transformers import DistilBertConfig\nconfig = DistilBertConfig(\n    vocab_size=20,\n"
-            f"    initializer_range={width},\n)\n")
+    text = (f"from transformers import {kind}Config, {kind}Model\nconfig = {kind}Config(\n    vocab_size=20, {sizes},\n"
+            f"    initializer_range={width},\n)\nmodel = {kind}Model(config)\n")
     seen = watch(tmp_path, text)
     assert ("weights_drawn" in seen.sites) is noted
     assert not noted or seen.sites["weights_drawn"].line == 4

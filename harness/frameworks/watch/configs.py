@@ -15,17 +15,22 @@ _TOLD = ("vocab_size", "max_position_embeddings", "n_positions", "num_labels", "
 
 
 class Configs:
-    """Hooks the constructors of transformers' configurations and collators, and of iterable datasets."""
+    """Hooks the constructors of transformers' configurations, models and collators, and of iterable datasets."""
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._told: dict[str, Place] = {}
+        self._places: dict[int, Place | None] = {}  # where configurations were made, by the number of each
 
     def attach(self) -> None:
         """Hook them once the script imports them."""
         patches = self._session.patches
         self._session.when_imported("transformers.configuration_utils",
                                     lambda module: patches.replace(module.PretrainedConfig, "__init__", self._wrap_config))
+        self._session.when_imported("transformers.modeling_utils",
+                                    lambda module: patches.replace(module.PreTrainedModel, "__init__", self._wrap_model))
+        self._session.when_imported("transformers.modeling_tf_utils",
+                                    lambda module: patches.replace(module.TFPreTrainedModel, "__init__", self._wrap_model))
         self._session.when_imported("transformers.data.data_collator", self._hook_collators)
         self._session.when_imported("datasets.iterable_dataset",
                                     lambda module: patches.replace(module.IterableDataset, "__init__", self._wrap_stream))
@@ -37,10 +42,20 @@ class Configs:
             if session.active:
                 session.safely("a configuration", self._made, session.sites.place(skip=config))
             original(config, *args, **kwargs)
+            if session.active:
+                self._places[id(config)] = session.safely("a configuration", session.sites.place, config)
+
+        return __init__
+
+    def _wrap_model(self, original: Any) -> Any:
+        session = self._session
+
+        def __init__(model: Any, config: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             wide = next((name for name in _WIDTHS if (getattr(config, name, None) or 0) > _WIDE), None) if session.active else None
-            if wide is not None:
-                place = session.safely("a configuration", session.sites.place, config)
+            if wide is not None:  # some kinds of configuration take their own arguments only after the base class is done with them
+                place = self._places.get(id(config))
                 session.noted("weights_drawn", keywords(place).get(wide, place))
+            original(model, config, *args, **kwargs)
 
         return __init__
 
