@@ -19,6 +19,8 @@ _MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
 _SHRUNK = 0.05  # the range of inputs that a network has next to nothing of
 _FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
 _DISTANCE = 0.8  # mean distance from the middle, in standard deviations, of a bell curve
+_UNEVEN = 100  # between the deviations of features
+_AT_A_GUESS, _AWAY = 0.97, 0.92  # of what a guess costs
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
 
 
@@ -204,9 +206,12 @@ class NotNormalised(Check):
         best = reading.start_and_end(other.losses)[1]
         if not math.isfinite(best) or (reading.learned(own) and end <= 1.5 * best):
             return None
-        if math.isfinite(end) and end <= 1.3 * best:
-            return None
         guess = _guess(seen)
+        # What stays at a guess, and comes away from it with other inputs, says enough long before it has learnt.
+        begun = guess is not None and not reading.script_learns(seen) and min(
+            end, own.final_loss or end) >= _AT_A_GUESS * guess and max(best, other.final_loss or best) <= _AWAY * guess
+        if math.isfinite(end) and end <= 1.3 * best and not begun:
+            return None
         if guess is not None and math.isfinite(end) and end < 0.7 * guess:
             return None  # slower, but it learns as it is
         evidence = [f"as it is: loss {start:.3g} -> {end:.3g} in {len(own.losses)} steps",
@@ -248,9 +253,17 @@ class NotNormalised(Check):
         spread = f", mean {facts.mean:.3g}, standard deviation {facts.std:.3g}" if facts.mean is not None and facts.std is not None else ""
         return Finding(message=f"The input `{name}` is {why}, and training suffers from it: {evidence[0]}; {evidence[1]}.", remedy=remedy,
                        site=(reading.place(seen, "unadapted", "one_scale", *(("rescaled",) if _unusual(facts) is None else ()))
+                             or (reading.place(seen, "scaled_whole") if _scaled_whole(facts) else None)
                              or (loader.site if loader else None) or reading.place(seen, "fit")
-                             or sourcing.line(seen, "inputs", "converted", "made") or reading.place(seen, "model")),
+                             or sourcing.line(seen, "inputs", "converted") or sourcing.line(seen, "inputs", "made")
+                             or reading.place(seen, "model")),
                        evidence=[f"`{name}`: from {facts.minimum:g} to {facts.maximum:g}{spread}", *evidence])
+
+
+def _scaled_whole(facts: TensorFacts) -> bool:
+    """Whether numbers whose features differ are about as they would be after one mean and one deviation for all of them."""
+    apart = facts.column_stds is not None and facts.column_stds[1] >= _UNEVEN * facts.column_stds[0]
+    return apart and facts.mean is not None and facts.std is not None and abs(facts.mean) < 0.5 and 0.5 < facts.std < 2
 
 
 def _unusual(facts: TensorFacts) -> str | None:
@@ -258,7 +271,7 @@ def _unusual(facts: TensorFacts) -> str | None:
     if facts.minimum is None or facts.maximum is None:
         return None
     largest = max(abs(facts.minimum), abs(facts.maximum))
-    if facts.column_stds is not None and facts.column_stds[0] > 0 and facts.column_stds[1] / facts.column_stds[0] >= 100:
+    if facts.column_stds is not None and facts.column_stds[0] > 0 and facts.column_stds[1] / facts.column_stds[0] >= _UNEVEN:
         return (f"of very different scales (standard deviations of its features from {facts.column_stds[0]:.3g} to "
                 f"{facts.column_stds[1]:.3g})")
     if largest >= 30 and (facts.std is None or facts.std >= 10 or abs(facts.mean or 0.0) >= 10):

@@ -35,7 +35,8 @@ class TensorFacts(Facts):
     `batch_sums_to_one`: of two axes with more than one row, every column sums to 1 over the rows while the rows themselves do not
     (a softmax, or the exp() of a log_softmax, over the wrong axis).
     `columns_alike`: of two axes, all columns hold the same numbers, which differ from row to row.
-    `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats.
+    `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats; of a feature, of
+    rows of steps.
     """
 
     shape: tuple[int, ...]

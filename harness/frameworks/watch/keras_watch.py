@@ -16,6 +16,7 @@ from harness.frameworks.watch import (
     keras_straight,
     keras_tracing,
     monitors,
+    one_scale,
     overrides,
     parsed,
     shifts,
@@ -324,6 +325,7 @@ class KerasWatcher:
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
         self.session.noted("pooled", dilution.written(self.session.script))
+        self.session.noted("scaled_whole", one_scale.written(self.session.script))
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.strange = self.splits.ids.facts()

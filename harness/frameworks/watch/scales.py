@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-_LARGEST, _FAR, _WIDE, _NARROW = 10.0, 3.0, 3.0, 0.05
+_LARGEST, _FAR, _WIDE, _NARROW, _UNEVEN = 10.0, 3.0, 3.0, 0.05, 0.01
 
 
 def of(parts: list[Any], channels: int) -> dict[tuple[int, ...], tuple[Any, Any]]:
-    """Mean and deviation of inputs `float[rows, ...]`, by their shape without rows; only of those that are far from 0 and 1.
+    """Mean and deviation of inputs `float[rows, ...]`, by their shape without rows; only of those that are far from 0 and 1, or in
+    which one feature deviates a hundred times as much as another.
 
     Features are measured one by one, sequences by the axis of their features, what has more axes by the axis `channels`; both results are
     shaped to be broadcast over the inputs.
@@ -22,16 +23,17 @@ def of(parts: list[Any], channels: int) -> dict[tuple[int, ...], tuple[Any, Any]
     found = {}
     for shape, batches in given.items():
         rows = np.concatenate(batches).astype(np.float32)
-        kept = _features(rows) if rows.ndim == 3 else channels % rows.ndim
+        kept = features(rows) if rows.ndim == 3 else channels % rows.ndim
         over = (0,) if rows.ndim == 2 else tuple(axis for axis in range(rows.ndim) if axis != kept)
         mean, std = rows.mean(over, keepdims=True), rows.std(over, keepdims=True)
-        usual = np.abs(rows).max() <= _LARGEST and np.abs(mean).max() <= _FAR and _NARROW <= std.max() <= _WIDE
+        even = bool((std[std > 0] >= _UNEVEN * std.max()).all())
+        usual = np.abs(rows).max() <= _LARGEST and np.abs(mean).max() <= _FAR and _NARROW <= std.max() <= _WIDE and even
         if np.isfinite(rows).all() and not usual:
             found[shape] = (mean, np.maximum(std, 1e-8))
     return found
 
 
-def _features(rows: Any) -> int:
+def features(rows: Any) -> int:
     """Which axis of `float[rows, ..., ...]` holds features and which steps: features differ more in their size."""
     def spread(axis: int) -> float:
         sizes = np.sqrt(np.square(rows.astype(np.float64)).mean((0, 3 - axis)))

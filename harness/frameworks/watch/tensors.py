@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.checks.tensor_facts import TensorFacts
+from harness.frameworks.watch import scales
 
 _SAMPLE = 1 << 16
 _ROWS = 64
@@ -120,8 +121,10 @@ def fill(seen: TensorFacts, value: Any) -> None:
         return
     if data.ndim == 2 and data.shape[0] > 1:
         seen.columns_alike = data.shape[1] > 1 and bool(np.ptp(data[:, 0]) > 0) and bool((data == data[:, :1]).all())
+    part = data[:4096] if data.ndim == 2 else data[:_ROWS]
+    if data.ndim == 2 or (data.ndim == 3 and 0 < part.size <= 4 * _SAMPLE):
         with np.errstate(all="ignore"):
-            spreads = data[:4096].std(0, dtype=np.float64)
+            spreads = part.std(0 if part.ndim == 2 else (0, 3 - scales.features(part)), dtype=np.float64)
         above = spreads[np.isfinite(spreads) & (spreads > 0)]
         seen.column_stds = (float(above.min()), float(above.max())) if above.size else None
     seen.bad_rows = bad_rows(data)

@@ -7,6 +7,7 @@ from typing import Any
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
     dilution,
+    one_scale,
     shifts,
     torch_augmented,
     torch_batches,
@@ -322,6 +323,7 @@ class TorchWatcher:
 
     def _relate(self) -> None:
         self.session.noted("pooled", dilution.written(self.session.script))
+        self.session.noted("scaled_whole", one_scale.written(self.session.script))
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
