@@ -25,7 +25,9 @@ def of(parts: list[Any], channels: int) -> dict[tuple[int, ...], tuple[Any, Any]
         rows = np.concatenate(batches).astype(np.float32)
         kept = features(rows) if rows.ndim == 3 else channels % rows.ndim
         over = (0,) if rows.ndim == 2 else tuple(axis for axis in range(rows.ndim) if axis != kept)
-        mean, std = rows.mean(over, keepdims=True), rows.std(over, keepdims=True)
+        # A sum of float32 along axes that are not the last loses what a small deviation beside a large mean is made of.
+        mean, std = (part.astype(np.float32) for part in (rows.mean(over, keepdims=True, dtype=np.float64),
+                                                          rows.std(over, keepdims=True, dtype=np.float64)))
         even = bool((std[std > 0] >= _UNEVEN * std.max()).all())
         usual = np.abs(rows).max() <= _LARGEST and np.abs(mean).max() <= _FAR and _NARROW <= std.max() <= _WIDE and even
         if np.isfinite(rows).all() and not usual:
