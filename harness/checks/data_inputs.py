@@ -19,6 +19,7 @@ _MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
 _SHRUNK = 0.05  # the range of inputs that a network has next to nothing of
 _FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
 _DISTANCE = 0.8  # mean distance from the middle, in standard deviations, of a bell curve
+_MOST_OF = 0.7
 _UNEVEN = 100  # between the deviations of features
 _AT_A_GUESS, _AWAY = 0.97, 0.92  # of what a guess costs
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
@@ -206,6 +207,8 @@ class NotNormalised(Check):
         best = reading.start_and_end(other.losses)[1]
         if not math.isfinite(best) or (reading.learned(own) and end <= 1.5 * best):
             return None
+        if end <= best or (best < 0 and start - end >= _MOST_OF * (start - best)):
+            return None  # of a loss that has no lower end parts mean nothing, but distances do
         guess = _guess(seen)
         # What stays at a guess, and comes away from it with other inputs, says enough long before it has learnt.
         begun = guess is not None and not reading.script_learns(seen) and min(

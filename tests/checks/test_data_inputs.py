@@ -54,6 +54,16 @@ def test_features_of_different_scale() -> None:
     assert "StandardScaler" in finding("D108", seen).remedy
 
 
+@pytest.mark.parametrize(("end", "other", "wrong"), [(-0.71, -0.64, False), (-0.71, -0.9, False), (0.39, -0.9, True)])
+def test_a_likelihood_that_falls_below_zero(end: float, other: float, wrong: bool) -> None:
+    seen = pixels()
+    facts = TensorFacts(shape=(32, 9, 4), dtype="float32", minimum=0.0, maximum=14.0, mean=0.3, std=1.1, column_stds=(4e-4, 4.8))
+    seen.batches = [BatchFacts(columns={"x": facts}, inputs_key="x")]
+    seen.task, seen.classes, seen.loss_calls = "regression", None, []
+    seen.probes = ProbeFacts(train=curve(0.41, end), train_standardised=curve(0.41, other))
+    assert (judge("D108", seen) == "found") is wrong
+
+
 @pytest.mark.parametrize(("mean", "wrong"), [(0.0, True), (30.0, False)])
 def test_targets_far_from_zero_cost_what_they_cost(mean: float, wrong: bool) -> None:
     seen = pixels()
