@@ -174,6 +174,15 @@ class PassesFacts(Facts):
     shuffled: Site | None = None
 
 
+class HandedFacts(Facts):
+    """The same parts of a batch that a model gets as other arguments where it is `trained` (called at `site`) than where it is evaluated
+    (`held`): the name of the part, or its number, by the argument's."""
+
+    trained: dict[str, str]
+    held: dict[str, str]
+    site: Site | None = None
+
+
 class DilutedFacts(Facts):
     """Of `rows` of which a `share` is no padding, the part of the variance of what is wanted that a straight line leaves open: by the
     answers and each row's share (`left`), with the answers divided by the share as well (`undone`; where they are `positive` these go with
@@ -306,4 +315,5 @@ class EvaluationFacts(Facts):
     last_batch: LastBatchFacts | None = None
     strange: StrangeFacts | None = None
     drawn: DrawnFacts | None = None
+    handed: HandedFacts | None = None
     site: Site | None = None

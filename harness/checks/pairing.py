@@ -7,6 +7,7 @@ import math
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts, MixedFacts
+from harness.checks.evaluation_facts import HandedFacts, RelationFacts
 from harness.checks.observation import Observation
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
@@ -58,7 +59,11 @@ def unrelated(seen: Observation) -> Finding | None:
         return None
     noise = math.sqrt((relation.majority * (1 - relation.majority) if relation.classes else 1.0) / relation.rows)
     chance = relation.majority + 2 * noise
-    if relation.trained < relation.trained_majority + _BY_HEART or (relation.held if relation.classes else abs(relation.held)) > chance:
+    if relation.trained < relation.trained_majority + _BY_HEART:
+        return None
+    if seen.evaluation.handed is not None and relation.held < relation.trained - _BY_HEART:
+        return _handed(seen.evaluation.handed, relation)
+    if (relation.held if relation.classes else abs(relation.held)) > chance:
         return None
     if relation.classes and relation.answered > ONE_ANSWER:
         return None  # nearly one answer for all: running statistics that have not settled, or a collapse, but no other rows' labels
@@ -75,6 +80,17 @@ def unrelated(seen: Observation) -> Finding | None:
                "the same order to all of them, or keep them in one table until the batch is made.",
         site=sourcing.apart(seen) or reading.place(seen, "getitem.targets", "getitem.labels", "loader", "fit"),
         evidence=[f"rows compared: {relation.trained_rows} that were trained on, {relation.rows} others", *sourcing.orders(seen)])
+
+
+def _handed(handed: HandedFacts, relation: RelationFacts) -> Finding:
+    trained, held = (", ".join(f"`{name}` gets {part}" for name, part in ways.items()) for ways in (handed.trained, handed.held))
+    return Finding(
+        message=f"The model gets the parts of a batch as other arguments in the training than in the evaluation: there {trained}; "
+                f"here {held}.",
+        remedy="Unpack a batch in the order in which the dataset gives its parts, at each place; a dictionary, `batch[\"user\"]`, or "
+               "keywords, `model(user=user, item=item)`, keep them from changing places.",
+        site=handed.site, evidence=[(f"parts by name, or by number from 0; rows compared: {relation.trained_rows} trained on, "
+                                    f"{relation.rows} others, of which the model knows little")])
 
 
 def _apart(apart: ApartFacts) -> Finding:

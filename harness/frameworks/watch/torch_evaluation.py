@@ -112,6 +112,7 @@ class Evaluations:
             watch.session.safely("a scale", watch.splits.held, call.module, given)
             watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given, call.loader)
             watch.session.rows_held(given)
+            watch.session.safely("parts of a batch", watch.handed.held, call)
             watch.session.safely("pictures of an evaluation", watch.mirrored.held, given, torch_batches.columns_of(call.batch))
             watch.relations.held(watch.session.safely("outputs and targets", torch_relations.pair, watch, call), given)
             if call.loader is not None and watch.relations.loader is None:

@@ -45,6 +45,7 @@ from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
 from harness.frameworks.watch.torch_functional import Functional
+from harness.frameworks.watch.torch_handed import Handed
 from harness.frameworks.watch.torch_key_masks import KeyMasks
 from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_masks import Masks
@@ -100,6 +101,7 @@ class TorchWatcher:
         self.kept, self.rested = torch_kept.Unfollowed(self), Rested(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
+        self.handed = Handed()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
@@ -186,6 +188,7 @@ class TorchWatcher:
         self.evaluations.trained(calls)
         for call in calls:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
+            self.session.safely("parts of a batch", self.handed.trained, call)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
             self.session.rows_trained(given)
             self.session.safely("a mask", self.masks.trained, call)
@@ -327,7 +330,7 @@ class TorchWatcher:
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
-        self.seen.evaluation.strange = self.splits.ids.facts()
+        self.seen.evaluation.strange, self.seen.evaluation.handed = self.splits.ids.facts(), self.handed.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
