@@ -43,6 +43,7 @@ from harness.checks.training_facts import (
     LaterFacts,
     LeftOutFacts,
     MemoryFacts,
+    OpposedFacts,
     OverrideFacts,
     RestedFacts,
     StaleFacts,
@@ -77,7 +78,7 @@ class Observation(Facts):
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
-    `uncalled_override`: a method that a library was to call, under a name that it does not.
+    `opposed`: weights that two optimizers hold. `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `rested`: a model that answers without gradients in every step.
@@ -164,6 +165,7 @@ class Observation(Facts):
     left_out: LeftOutFacts | None = None
     unread: UnreadFacts | None = None
     uncalled_override: OverrideFacts | None = None
+    opposed: OpposedFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None

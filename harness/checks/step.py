@@ -8,7 +8,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import lone_number, reading, regularization, schedules
+from harness.checks import lone_number, opposed, reading, regularization, schedules
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -272,6 +272,9 @@ class OtherWeights(Check):
                                   "not the object.",
                            site=reading.place(seen, "optimizer") or error.site,
                            evidence=[f"{error.type}: {reading.first_line(error.message)}"])
+        against = opposed.finding(seen)
+        if against is not None:
+            return against
         optimizer, model = seen.optimizer, seen.model
         if optimizer is None or model is None or optimizer.held is None:
             raise NotJudged("what the optimizer holds was not seen")

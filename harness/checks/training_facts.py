@@ -121,6 +121,16 @@ class UnreadFacts(Facts):
     site: Site | None = None
 
 
+class OpposedFacts(Facts):
+    """All `weights` of one optimizer are among those `held` by another: the last cosines between the gradients that both step with, one
+    after the other. `site`: where the larger one is made, or takes its gradients."""
+
+    weights: int
+    held: int
+    cosines: list[float]
+    site: Site | None = None
+
+
 class OverrideFacts(Facts):
     """A method `name` of a class `kind` of the script's own, made from one of a `library`'s, that neither of the two calls; `closest`: the
     name most like it among the library's."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from harness.checks.evaluation_facts import DecisionFacts, MetricFacts
-from harness.frameworks.watch import relations, torch_evaluation
+from harness.frameworks.watch import keras_opposed, relations, torch_evaluation
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_trace import numpy_of
@@ -145,6 +145,16 @@ class Evaluations:
         call = self._watch.seen.loss_calls[-1] if self._watch.seen.loss_calls else None
         found = classes_of(numpy_of(parts.get("pred")), call.name if call else "", logits=bool(call and call.from_logits))
         return class_ids(numpy_of(parts.get("true")), limit=1 << 20), found
+
+    def trained(self, seen: dict[str, Any] | None) -> None:
+        """A training step is over; None for one that is watched no more."""
+        watch = self._watch
+        if seen is None:
+            watch.relations.trained(None)
+            return
+        watch.relations.trained(watch.session.safely("outputs and targets", self.pair, seen),
+                                self.inputs(seen) if watch.seen.task == "regression" else ())
+        keras_opposed.took(watch.seen.opposed, numpy_of(seen.get("opposed", -2.0)))
 
     def pair(self, seen: dict[str, Any]) -> relations.Pair | None:
         """Answers of a step beside what was wanted; None where its loss is not the only one, or neither a number nor a class a row."""

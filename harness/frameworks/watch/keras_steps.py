@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_gradients, keras_tempered, keras_tracing, tensors, written
+from harness.frameworks.watch import keras_divergence, keras_gradients, keras_opposed, keras_tempered, keras_tracing, tensors, written
 from harness.frameworks.watch.keras_baked import Baked
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
@@ -134,9 +134,10 @@ class Steps:
             self._watch.session.site("asked", record.asked)
         if record.gradients and record.unrecorded is not None:
             self._watch.session.site("unrecorded", record.unrecorded)
-        if phase == "train" and self._watch.seen.tempered is None:
-            own = self._watch.session.sites.is_own
-            self._watch.seen.tempered = self._watch.session.safely("temperatures", keras_tempered.read, record, own)
+        if phase == "train":
+            own, seen = self._watch.session.sites.is_own, self._watch.seen
+            seen.tempered = seen.tempered or self._watch.session.safely("temperatures", keras_tempered.read, record, own)
+            seen.opposed = seen.opposed or self._watch.session.safely("gradients of two losses", keras_opposed.told, record, own)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))
@@ -231,8 +232,7 @@ class Steps:
         self.taken += 1
         targets = [float(numpy_of(target)) for target in seen["targets"]]
         watched = watch.seen.further is None
-        watch.relations.trained(watch.session.safely("outputs and targets", watch.evaluations.pair, seen) if watched else None,
-                                watch.evaluations.inputs(seen) if watched and watch.seen.task == "regression" else ())
+        watch.evaluations.trained(seen if watched else None)
         if not watch.in_full:
             self._later(model, seen, traced)
             if not watch.patience.goes_on:

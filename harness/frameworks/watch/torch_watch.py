@@ -51,6 +51,7 @@ from harness.frameworks.watch.torch_loss import Losses
 from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
+from harness.frameworks.watch.torch_opposed import Opposed
 from harness.frameworks.watch.torch_origins import Origins
 from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
@@ -101,7 +102,8 @@ class TorchWatcher:
         self.kept, self.rested = torch_kept.Unfollowed(self), Rested(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
-        self.handed = Handed()
+        self.handed, self.opposed = Handed(), Opposed(self)
+        self.opposed.attach()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
@@ -331,6 +333,7 @@ class TorchWatcher:
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.strange, self.seen.evaluation.handed = self.splits.ids.facts(), self.handed.facts()
+        self.seen.opposed = self.opposed.facts()
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
