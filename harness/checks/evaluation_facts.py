@@ -175,8 +175,8 @@ class PassesFacts(Facts):
 
 
 class HandedFacts(Facts):
-    """The same parts of a batch that a model gets as other arguments where it is `trained` (called at `site`) than where it is evaluated
-    (`held`): the name of the part, or its number, by the argument's."""
+    """The same parts of a batch that a model gets as other arguments where it is `trained` (batches are taken apart at `site`) than where
+    it is evaluated (`held`): the name of the part, or its number, by the argument's."""
 
     trained: dict[str, str]
     held: dict[str, str]

@@ -54,4 +54,4 @@ def test_pairs_of_ids(tmp_path: Path, trained: str, held: str, called: str, *, f
     if fault:
         finding = next(result.finding for result in walk(seen) if result.finding)
         assert finding.site is not None
-        assert finding.site.source.startswith("loss =")
+        assert finding.site.source.startswith(f"for {trained}, star in train")

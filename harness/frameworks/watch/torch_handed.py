@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from harness.checks.evaluation_facts import HandedFacts
-from harness.frameworks.watch import tensors, torch_batches
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch import parsed, tensors, torch_batches
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -51,4 +52,12 @@ class Handed:
             return None
         if set(trained) != set(held) or set(trained.values()) != set(held.values()):
             return None
-        return HandedFacts(trained=trained, held=held, site=site(self._first.place) if self._first is not None else None)
+        return HandedFacts(trained=trained, held=held, site=site(_unpacked(self._first.place)) if self._first is not None else None)
+
+
+def _unpacked(place: Place | None) -> Place | None:
+    """The line of the loop around a place that takes batches apart, where there is one."""
+    loops = [loop for loop in ast.walk(parsed.tree(place[0])) if isinstance(loop, ast.For) and isinstance(loop.target, ast.Tuple)
+             and loop.lineno <= place[1] <= (loop.end_lineno or 0)] if place is not None else []
+    inner = max(loops, key=lambda loop: loop.lineno, default=None)
+    return (place[0], inner.lineno, place[2]) if inner is not None and place is not None else place
