@@ -15,6 +15,7 @@ from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import ExceptionFacts
 
+_SPREAD, _CLASSES = 4, 3  # that are judged; of which one number is no pair of them
 _IN_LOSS = (r"functional\.py:(cross_entropy|nll_loss|binary_cross_entropy\w*|\w+_loss)$|modules/loss\.py:|transformers/loss/"
             r"|keras/(src/)?(losses|backend)|compile_loss/|modeling_tf_utils\.py:hf_compute_loss")
 # What makes labels of a dtype, in a line of a script.
@@ -213,6 +214,9 @@ class TargetShape(Check):
                         f"averages {pairs} pairs instead of {rows}, so every prediction is pulled towards every target.",
                 remedy=f"Give both the same shape: `{fix}`.", site=call.site or reading.place(seen, "loss"),
                 evidence=[*_shapes(seen), *[text for text in seen.warnings if "target size" in text][:1]])
+        spread = _spread(seen)
+        if spread is not None:
+            return spread
         cut = next((call for call in seen.loss_calls if call.cut_from is not None and call.inputs is not None), None)
         if cut is not None and cut.inputs is not None:
             before, after = _text(tuple(cut.cut_from or ())), _text(cut.inputs.shape)
@@ -270,3 +274,27 @@ def _shapes(seen: Observation) -> list[str]:
 def _telling(message: str) -> str:
     """The line of a message that says what went wrong; a graph's error has it after the quoted frames."""
     return reading.telling(message, (*LabelDtype._IDS, *LabelDtype._FLOATS, *TargetShape._RAISED))
+
+
+def _spread(seen: Observation) -> Finding | None:
+    """The number of a class, held against every score: a squared error of both takes the nine of class 9 for what each output should be."""
+    calls = [call for call in seen.loss_calls if call.inputs is not None and call.target is not None]
+    pairs = [(call.inputs, call.target) for call in calls if call.name in ("mse", "l1")]
+    if len(pairs) < _SPREAD or len(pairs) < len(calls):
+        return None
+    widths = {inputs.shape[-1] if len(inputs.shape) == 2 else 0 for inputs, _ in pairs if inputs is not None}
+    width = widths.pop() if len(widths) == 1 else 0
+    targets = [target for _, target in pairs if target is not None]
+    if width < _CLASSES or not all(target.integral and target.shape[1:] in ((), (1,)) for target in targets):
+        return None
+    ends = min(target.minimum or 0.0 for target in targets), max(target.maximum or 0.0 for target in targets)
+    if ends != (0.0, width - 1.0):
+        return None
+    keras = seen.framework in reading.KERAS
+    fix = "`SparseCategoricalCrossentropy(from_logits=True)`" if keras else "`nn.CrossEntropyLoss()`"
+    return Finding(
+        message=f"Each row's target is one whole number from 0 to {width - 1}, and is held against all {width} outputs: the loss wants "
+                "every output to come to the number of the class.",
+        remedy=f"Where they are classes, take a loss that knows numbers of classes: {fix}; where they are amounts, give the model one "
+               "output.",
+        site=calls[0].site or reading.place(seen, "loss", "compile", "fit"), evidence=_shapes(seen))

@@ -312,12 +312,19 @@ def _accepted(model: Any) -> list[str]:
     return [name for name in names if name not in ("self", "training")]
 
 
-def one_scale(model: Any) -> tuple[float, float] | None:
-    """The mean and deviation that the model's only `Normalization` layer has for all features together; None where each has its own."""
+def one_scale(model: Any) -> tuple[Any, Any] | None:
+    """The mean and deviation that the model's only `Normalization` layer has for all features together, as arrays to be broadcast over the
+    inputs; None where each feature, along the last axis, has its own."""
     layers = [layer for layer in flat_layers(model) if type(layer).__name__ == "Normalization"]
-    if len(layers) != 1 or _unadapted(layers[0]) or layers[0].axis not in ((), [], None):
+    if len(layers) != 1 or _unadapted(layers[0]) or not hasattr(layers[0], "mean"):
         return None
-    return float(np.ravel(numpy_of(layers[0].mean))[0]), float(np.sqrt(np.ravel(numpy_of(layers[0].variance))[0])) or 1.0
+    mean, deviation = (np.asarray(numpy_of(part), np.float32) for part in (layers[0].mean, layers[0].variance))
+    deviation = np.where(deviation > 0, np.sqrt(deviation), np.float32(1))
+    if layers[0].axis in ((), [], None):
+        return np.ravel(mean)[0], np.ravel(deviation)[0]
+    shape = list(getattr(layers[0], "_build_input_shape", None) or [])
+    shared = mean.ndim > 1 and mean.shape[-1] == 1 and len(shape) == mean.ndim and (shape[-1] or 1) > 1
+    return (mean, deviation) if shared else None
 
 
 def rescaling(model: Any) -> tuple[Any, float, float] | None:
@@ -329,7 +336,7 @@ def rescaling(model: Any) -> tuple[Any, float, float] | None:
     return (layers[0], float(layers[0].scale), float(layers[0].offset)) if layers[0].scale not in (0, 1) else None
 
 
-def inner_scale(model: Any) -> tuple[float, float, Callable[[Any], Any]]:
+def inner_scale(model: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
     """The mean and deviation that the model takes its inputs to have; and what makes of a tensor the numbers to be looked at: what a
     `Rescaling` layer gives of it, or else itself."""
     own = rescaling(model)

@@ -120,6 +120,7 @@ class Probes(Rounds[Step]):
         found = [keras_restraints.dropout(model, place_of),
                  keras_restraints.augmentation(self._watch.keras, backend, model, steps[0], place_of),
                  keras_restraints.decay(self.optimizers(), place_of), keras_restraints.penalty(backend, model, steps[0], place_of),
+                 keras_restraints.clipping(self.optimizers(), [taken.gradient_norm for taken in self._watch.seen.steps], place_of),
                  keras_restraints.optimizer(self._watch.keras, model, place_of)]
         return [restraint for restraint in found if restraint is not None]
 

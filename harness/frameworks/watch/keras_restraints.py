@@ -14,6 +14,7 @@ from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_state import optimizers_of
 from harness.frameworks.watch.keras_trace import numpy_of, patched
 from harness.frameworks.watch.restraints import (
+    CLIPPED,
     DECAYED,
     DROPPED,
     MOVED,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _RECURRENT = ("dropout", "recurrent_dropout")
 _AUGMENTS = re.compile(r"Random[A-Z]|Gaussian|RandAugment|AugMix|AutoContrast")
+_CLIPS = ("clipnorm", "global_clipnorm")
 _DECAYS = ("weight_decay", "weight_decay_rate")  # the second: of transformers' own optimizer
 
 
@@ -97,6 +99,18 @@ def decay(optimizers: list[Any], place_of: Callable[[Any], Place | None]) -> Res
         return None
     off = _off([(optimizer, name, 0.0) for optimizer, name, _ in found])
     return Restraint("decay", strongest, off, site(place_of(found[0][0])))
+
+
+def clipping(optimizers: Iterable[Any], norms: Iterable[float | None], place_of: Callable[[Any], Place | None]) -> Restraint | None:
+    """Norms that optimizers clip gradients to, which leave little of those of the first steps (`norms`). Small steps need many of them, so
+    it is tried for longer."""
+    known = [norm for norm in norms if norm is not None and np.isfinite(norm) and norm > 0]
+    found = [(optimizer, name, float(value)) for optimizer in optimizers for name in _CLIPS if (value := getattr(optimizer, name, None))]
+    if not known or not found:
+        return None
+    share = min(value for _, _, value in found) / float(np.median(known))
+    off = _off([(optimizer, name, None) for optimizer, name, _ in found])
+    return Restraint("clipping", share, off, site(place_of(found[0][0])), longer=2) if share <= CLIPPED else None
 
 
 def penalty(backend: KerasBackend, model: Any, step: Step, place_of: Callable[[Any], Place | None]) -> Restraint | None:
