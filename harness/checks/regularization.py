@@ -170,6 +170,8 @@ def _remedy(seen: Observation, found: RestraintFacts) -> str:
 def _site(seen: Observation, found: RestraintFacts) -> Site | None:
     if found.kind == "decay" and seen.trainer:
         return reading.place(seen, "training_arguments.weight_decay", "training_arguments") or found.site
+    if found.kind == "clipping" and seen.trainer:
+        return reading.place(seen, "training_arguments.max_grad_norm") or found.site or reading.place(seen, "clipping")
     loader = raised.train_loader(seen)
     if found.kind == "norm" and loader is not None and loader.site is not None:
         return loader.site
