@@ -57,10 +57,9 @@ class Memory:
         higher = max(second) - max(first)
         return higher / half if min(second) > max(first) or higher > max(first) - min(first) else 0.0
 
-    def _late_growth(self) -> float:
-        if not self._wavers:
-            return self._plain_growth()
-        sizes = self._sizes[self._careful[-1][0] + _EVERY:]
+    @staticmethod
+    def _by_halves(sizes: list[int]) -> float:
+        """Bytes a step from the middle of the first half to that of the second."""
         half = len(sizes) // 2
         return (statistics.median(sizes[-half:]) - statistics.median(sizes[:half])) / half
 
@@ -71,5 +70,9 @@ class Memory:
             # Halves against each other: a cache that fills once leaves no slope in the second half.
             (begun, before), (ended, after) = self._careful[(len(self._careful) - 1) // 2], self._careful[-1]
             self._facts.growth_per_step = (after - before) / (ended - begun)
-            if len(self._sizes) > ended + 2 * _EVERY:
-                self._facts.growth_per_step = min(self._facts.growth_per_step, self._late_growth())
+            # Where the script ends right after a careful reading, the steps before it have to have grown as well.
+            late = self._sizes[ended + _EVERY:] if len(self._sizes) > ended + 2 * _EVERY else self._sizes[begun + _EVERY:ended]
+            if self._wavers and len(late) >= _EVERY:
+                self._facts.growth_per_step = min(self._facts.growth_per_step, self._by_halves(late))
+            elif len(self._sizes) > ended + 2 * _EVERY:
+                self._facts.growth_per_step = min(self._facts.growth_per_step, self._plain_growth())
