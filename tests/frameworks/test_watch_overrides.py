@@ -64,3 +64,10 @@ def test_a_trainer(tmp_path: Path, event: str, method: str, named: str | None) -
     assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
     assert (seen.uncalled_override.name if seen.uncalled_override else None) == named
     assert found(seen) == (["A701"] if named else [])
+
+
+def test_a_method_that_another_file_of_the_script_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lowering.py").write_text("def lower(callback):\n    callback.on_epoch_start(0)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = small.HEAD.replace("NAME", "keras") + "import lowering\n" + FIT.replace("METHOD", "on_epoch_start")
+    assert found(small.watch(tmp_path, text)) == []

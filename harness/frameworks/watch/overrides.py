@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,7 +39,7 @@ def _uncalled(session: WatchSession, kind: type) -> OverrideFacts | None:
                 continue
             meant = "_".join(_WORDS.get(word, word) for word in name.split("_"))
             close = difflib.get_close_matches(meant, known, n=1, cutoff=0.0 if event and name.startswith(_EVENT) else _CLOSE)
-            if close and not _named(name, {code.co_filename, str(session.script)}):
+            if close and not _named(name, {code.co_filename, str(session.script), *_files(session)}):
                 line = code.co_firstlineno
                 return OverrideFacts(kind=part.__name__, library=library.__name__, name=name, closest=close[0],
                                      site=site((code.co_filename, line, name)))
@@ -47,6 +48,12 @@ def _uncalled(session: WatchSession, kind: type) -> OverrideFacts | None:
 
 def _methods(kind: type) -> list[tuple[str, Any]]:
     return [(name, value.__code__) for name, value in vars(kind).items() if inspect.isfunction(value)]
+
+
+def _files(session: WatchSession) -> list[str]:
+    """The script's own modules that are loaded by now."""
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return [file for file in files if isinstance(file, str) and session.sites.is_own(file)]
 
 
 def _named(name: str, files: set[str]) -> bool:
