@@ -230,7 +230,7 @@ class ProbeFacts(Facts):
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
     `number_baseline_rows`; of several `number_baseline_columns` that which is told best.
     `ahead`: inputs that hold a mean with the target in it. `contrary`: what the
-    loss makes of right answers and of wrong ones.
+    loss makes of right answers and of wrong ones. `indifferent`: rows of which it wants nothing.
     `carry`: whether fitting some rows helps with others, where the script's own losses have stayed at a guess.
     `ordered`: what the order of the rows costs, where batches differ from each other.
     `overfit_rows`: rows of the one batch; `evaluation_values`: what evaluating before training gave; `seconds`: all probes took.

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _MOST = 24
 
 
-def cosine(sources: list[list[Any]], gradients: list[list[Any]]) -> Any:
+def cosine(sources: list[list[Any]], gradients: list[list[Any]], here: Callable[[Any], bool]) -> Any:
     """float32[]: between both gradients of the weights of the smaller group, where all of them are in the larger one; -2 where there is no
-    such pair, or a gradient did not arrive."""
+    such pair, or a gradient did not arrive. `here`: whether a tensor may leave the function that is being traced."""
     import tensorflow as tf
 
     groups = [dict(zip(map(id, group), found, strict=True)) for group, found in zip(sources, gradients, strict=False)
@@ -26,19 +26,11 @@ def cosine(sources: list[list[Any]], gradients: list[list[Any]]) -> Any:
         for other in groups:
             if one and len(one) < len(other) and one.keys() <= other.keys():
                 pairs = [(one[key], other[key]) for key in one]
-                if all(_here(part) for pair in pairs for part in pair):
+                if all(isinstance(part, tf.Tensor) and here(part) for pair in pairs for part in pair):
                     first, second = (tf.concat([tf.reshape(tf.cast(part, tf.float32), [-1]) for part in side], 0)
                                      for side in zip(*pairs, strict=True))
                     return tf.reduce_sum(first * second) / (tf.norm(first) * tf.norm(second) + 1e-20)
     return tf.constant(-2.0)
-
-
-def _here(gradient: Any) -> bool:
-    """Whether it is a dense one that may leave the function that is being traced."""
-    import tensorflow as tf
-
-    dense = isinstance(gradient, tf.Tensor)
-    return dense and (tf.executing_eagerly() or getattr(gradient, "graph", None) is tf.compat.v1.get_default_graph())
 
 
 def told(record: Recording, own: Callable[[str], bool]) -> OpposedFacts | None:

@@ -113,7 +113,7 @@ class Probes(Rounds[Step]):
         return [numpy_of(part) for part in inputs_of(step.data) if part.shape.rank]
 
     def restraints(self, fits: Fits[Step], steps: list[Step]) -> list[Restraint]:
-        """What holds the model back: dropout, augmentation, weight decay, regularizers, and the optimizer."""
+        """What holds the model back: dropout, augmentation, weight decay, regularizers, clipping, and the optimizer."""
         backend, model = cast("KerasBackend", fits.backend), self._watch.steps.model
         place_of = self._watch.compiles.place_of
         backend.put()

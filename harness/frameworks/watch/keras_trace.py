@@ -344,7 +344,7 @@ def _outputs(record: Recording, data: Any) -> dict[str, Any]:
         losses.append(parts)
     # Keras 3 wraps what a step gives into an optional, which can hold tuples and dicts but no lists.
     differences = tuple((_small(true), _small(pred)) for true, pred, _ in record.differences if here(true) and here(pred))
-    opposed = keras_opposed.cosine(record.sources, record.gradients) if len(record.sources) > 1 else tf.constant(-2.0)
+    opposed = keras_opposed.cosine(record.sources, record.gradients, here) if len(record.sources) > 1 else tf.constant(-2.0)
     return {"data": _tuples(data), "opposed": opposed, "targets": targets, "losses": tuple(losses), "norms": tuple(norms),
             "differences": differences,
             "divergence": record.divergence if all(here(tensor) for tensor in record.divergence.values()) else {}}
