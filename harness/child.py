@@ -29,16 +29,17 @@ from harness.process import crash
 
 _VERSIONED = ("torch", "transformers", "tensorflow", "tf_keras", "keras", "datasets", "evaluate", "accelerate", "numpy")
 _OWN = str(Path(__file__).resolve().parent)
+_LONG_S = 0.5
 
 
 class ImportClock:
     """Adds up the time spent in import statements, so that a script's own work can be told from loading the frameworks.
 
-    `notes`, if there are any, are told of the outermost ones.
+    `notes`, if there are any, are told of the outermost ones. After each of these that took half a second, `after_long` is called.
     """
 
-    def __init__(self, notes: crash.Notes | None = None) -> None:
-        self._notes = notes
+    def __init__(self, notes: crash.Notes | None = None, after_long: Callable[[], None] = lambda: None) -> None:
+        self._notes, self._after_long = notes, after_long
         self.seconds = 0.0
         self._depth = 0
         self._import = builtins.__import__
@@ -59,7 +60,10 @@ class ImportClock:
         finally:
             self._depth -= 1
             if self._depth == 0:
-                self.seconds += time.perf_counter() - begun
+                taken = time.perf_counter() - begun
+                self.seconds += taken
+                if taken > _LONG_S:
+                    self._after_long()
 
 
 def observe(emit: EventWriter) -> list[Any]:

@@ -265,8 +265,8 @@ class ImbalancedLabels(Check):
     code: ClassVar[str] = "D105"
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
-        "D104", "D106", "D107", "D108", "F104", "F105", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307", "S401",
-        "S402", "S405", "S406", "E507")
+        "D104", "D106", "D107", "D108", "F104", "F105", "F109", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307",
+        "S401", "S402", "S405", "S406", "E507")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from label counts and from what the last evaluation of a finished training predicted."""

@@ -288,8 +288,8 @@ class ConstantPrediction(Check):
 
     code: ClassVar[str] = "E504"
     stage: ClassVar[Stage] = "evaluation"
-    requires: ClassVar[tuple[str, ...]] = ("D103", "D104", "D105", "D106", "L201", "L203", "L205", "L206", "L207", "L208", "L209", "L210",
-                                           "L211", "G301", "G302", "G303", "G304", "G305", "G306", "G307", "S401", "S402", "S403",
+    requires: ClassVar[tuple[str, ...]] = ("D103", "D104", "D105", "D106", "F109", "L201", "L203", "L205", "L206", "L207", "L208", "L209",
+                                           "L210", "L211", "G301", "G302", "G303", "G304", "G305", "G306", "G307", "S401", "S402", "S403",
                                            "S404", "S405", "S406", "E501")
 
     def check(self, seen: Observation) -> Finding | None:

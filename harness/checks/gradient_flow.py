@@ -14,7 +14,7 @@ from harness.checks.data_labels import still_guessing
 from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
 
-_CAUSES = ("L201", "L202", "L203", "L205", "L206", "L208", "L210", "G301", "G302", "G303", "G304")
+_CAUSES = ("F109", "L201", "L202", "L203", "L205", "L206", "L208", "L210", "G301", "G302", "G303", "G304")
 _STEPS = 5
 _FADE = 1e-4
 _LOST = 0.3  # of the norm of gradients in float16: those that are there are rounded to a thousandth

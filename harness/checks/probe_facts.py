@@ -150,6 +150,19 @@ class StraightFacts(Facts):
     site: Site | None = None
 
 
+class AlikeFacts(Facts):
+    """A layer of so many `units` whose weights were the same for each before the steps, and are so after them. `layers`: how many of the
+    model's `matrices` are like that; `value`: the first of the weights, and all of them where they are `constant`. `site`: where they are
+    filled, or the layer is made."""
+
+    units: int
+    layers: int
+    matrices: int
+    value: float
+    constant: bool
+    site: Site | None = None
+
+
 class RestraintFacts(Facts):
     """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate (but for
     an optimizer) and on the same batches. Recorded where the script's own steps did not learn.
@@ -243,7 +256,7 @@ class ProbeFacts(Facts):
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
     of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
-    hides. `straight`: a model that could bend, and does not. `half_lost`: how far gradients in
+    hides. `straight`: a model that could bend, and does not. `alike`: units that are all the same. `half_lost`: how far gradients in
     float16 are from those of a scaled loss, as a part of their norm.
     """
 
@@ -271,6 +284,7 @@ class ProbeFacts(Facts):
     contrary: ContraryFacts | None = None
     indifferent: IndifferentFacts | None = None
     straight: StraightFacts | None = None
+    alike: AlikeFacts | None = None
     half_lost: float | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None

@@ -55,8 +55,8 @@ class TooMuchRegularization(Check):
     code: ClassVar[str] = "S406"
     stage: ClassVar[Stage] = "step"
     requires: ClassVar[tuple[str, ...]] = (
-        "D108", "F105", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "L211", "G301", "G302", "G303", "G304",
-        "G305", "G306", "G307", "G308", "S401", "S403", "S404", "S405")
+        "D108", "F105", "F109", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "L211", "G301", "G302", "G303",
+        "G304", "G305", "G306", "G307", "G308", "S401", "S403", "S404", "S405")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from both runs, and from a rotation by more than there is to turn; where a simple baseline can tell nothing from the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
 import sys
@@ -60,7 +61,8 @@ def main(request: dict[str, Any]) -> int:
         threading.Thread(target=_await, args=(session, request["unwatched_s"], ended), daemon=True).start()
     threading.Thread(target=_snapshots, args=(session, output, begun, writing, ended), daemon=True).start()
     error: BaseException | None = None
-    clock = ImportClock(notes)
+    # What frameworks make at their import stays for good: the collector need not go through it again with every graph that is traced.
+    clock = ImportClock(notes, after_long=gc.freeze)
     clock.start()
     try:
         exec(code, module.__dict__)

@@ -6,8 +6,10 @@ import functools
 import linecache
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.checks.probe_facts import StraightFacts
-from harness.frameworks.watch import affine, keras_fillers, keras_norms, keras_restraints, neighbours, written
+import numpy as np
+
+from harness.checks.probe_facts import AlikeFacts, StraightFacts
+from harness.frameworks.watch import affine, alike, keras_fillers, keras_norms, keras_restraints, neighbours, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_changes import inputs_of, with_inputs
@@ -129,6 +131,21 @@ class Probes(Rounds[Step]):
         backend, place_of = cast("KerasBackend", fits.backend), self._watch.compiles.place_of
         passes = [functools.partial(backend.answers, step) for step in self.steps]
         return keras_norms.hasty(self._watch.steps.model, passes, lambda layer: site(place_of(layer)))
+
+    def alike(self) -> AlikeFacts | None:
+        """A layer whose units began alike and still are."""
+        start, model = self._watch.steps.start, self._watch.steps.model
+        if start is None:
+            return None
+        owners = {id(weight): layer for layer in flat_layers(model) for weight in layer.trainable_variables}
+        found = alike.measure((owners.get(id(variable)), np.moveaxis(value, -1, 0), np.moveaxis(variable.numpy(), -1, 0))
+                              for variable, value in start.pairs() if value.ndim > 1 and value.dtype.kind == "f")
+        if found is None:
+            return None
+        layer, facts = found
+        place = alike.written(self._watch.session.script) or (self._watch.compiles.place_of(layer) if layer is not None else None)
+        facts.site = site(place)
+        return facts
 
     def _of_one(self, backend: KerasBackend, steps: list[Step], inside: Inside) -> None:
         sites = self._watch.session.sites

@@ -119,6 +119,10 @@ class Start:
         for variable, value in zip(self.variables, self._values, strict=True):
             variable.assign(value)
 
+    def pairs(self) -> list[tuple[Any, np.ndarray[Any, Any]]]:
+        """Every variable that is trained, and its value at the start."""
+        return list(self._trained)
+
     def moved(self) -> list[float]:
         """Of every trained weight matrix: norm of its change since / its norm then."""
         found = []

@@ -16,6 +16,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import AlikeFacts
 from harness.frameworks.watch import baseline, carry, one_shot, orders, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
@@ -94,6 +95,10 @@ class Rounds(ABC, Generic[S]):
     def arrays(self, step: S) -> list[np.ndarray[Any, Any]]:
         """What the model is given in a step, rows first."""
         return []
+
+    def alike(self) -> AlikeFacts | None:
+        """A layer whose units began alike and still are. The weights are those of now."""
+        return None
 
     def undivided(self) -> int:
         """Of how many batches each step adds up the gradients without dividing; 0 where it does not."""
@@ -182,6 +187,7 @@ class Rounds(ABC, Generic[S]):
         fits = self._fits(clock, seconds, steps)
         if fits is None:
             return
+        self.facts.alike = self.watched.session.safely("units that are alike", self.alike)
         with fits.backend.held():
             fits.initial()
             fits.inputs()
@@ -200,6 +206,7 @@ class Rounds(ABC, Generic[S]):
         if model is not None:
             model.displacement = fits.displacement()
         with fits.backend.held():
+            self.facts.alike = self.watched.session.safely("units that are alike", self.alike)
             hasty = self.watched.session.safely("statistics of batches", self.hasty, fits)
             self.facts.hasty = hasty.measure(fits.now, list(map(fits.backend.rows, self.steps))) if hasty is not None else None
             if self._may_fit("train"):

@@ -6,9 +6,10 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.checks.probe_facts import StraightFacts
+from harness.checks.probe_facts import AlikeFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
+    alike,
     tensors,
     torch_accumulation,
     torch_contrary,
@@ -237,6 +238,21 @@ class Probes(Rounds[Step]):
             self.facts.half_lost = self._watch.session.safely("float16", torch_half.lost, self._watch.torch, replays)
         place_of = self._watch.calls.place_of
         return torch_norms.hasty(self._watch.torch, [step[0] for step in self.steps], lambda layer: site(place_of(layer)))
+
+    def alike(self) -> AlikeFacts | None:
+        """A layer whose units began alike and still are."""
+        if self._start is None:
+            return None
+        owners = {id(weight): module for step in self.steps[:1] for outer in step[0].modules for module in outer.modules()
+                  for weight in module.parameters(recurse=False)}
+        found = alike.measure((owners.get(id(weight)), tensors.array(value), tensors.array(weight.detach()))
+                              for weight, value in self._start.pairs() if weight.is_floating_point())
+        if found is None:
+            return None
+        layer, facts = found
+        place = alike.written(self._watch.session.script) or (self._watch.calls.place_of(layer) if layer is not None else None)
+        facts.site = site(place)
+        return facts
 
     def _where_lost(self, backend: TorchBackend, replay: Replay) -> None:
         found = backend.lost(replay, self._watch.session.sites)

@@ -93,6 +93,10 @@ class Start:
             buffer.data.copy_(value)
         self.train()
 
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Every weight that is trained, and its value at the start."""
+        return ((weight, value) for weight, value in zip(self.weights, self._values, strict=True) if weight.requires_grad)
+
     def moved(self) -> list[float]:
         """Of every trained weight matrix that was not zero: norm of its change since / its norm then."""
         return [float((weight.detach() - value).float().norm() / value.float().norm())
