@@ -26,7 +26,7 @@ class AlikeUnits(Check):
         """Judges from the weights before the first step and after the last that was watched."""
         facts = seen.probes.alike
         if facts is None:
-            if "round 2" in seen.probes.skipped or seen.probes.train is None and not seen.probes.skipped:
+            if "round 2" in seen.probes.skipped or (seen.probes.train is None and not seen.probes.skipped):
                 raise NotJudged("the weights after the steps were not compared with the first ones")
             return None
         what = f"{facts.value:g} throughout" if facts.constant else "the same for each of them"

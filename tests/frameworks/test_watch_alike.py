@@ -35,8 +35,12 @@ def test_one_number_for_all_weights(tmp_path: Path, value: str) -> None:
     seen = watch(tmp_path, HEAD + FILLED.replace("VALUE", value) + LOOP)
     assert found(seen) == ["F109"]
     facts = seen.probes.alike
-    assert facts is not None and facts.units == 32 and facts.constant and facts.value == pytest.approx(float(value))
-    assert facts.site is not None and "constant_" in facts.site.source
+    assert facts is not None
+    assert facts.units == 32
+    assert facts.constant
+    assert facts.value == pytest.approx(float(value))
+    assert facts.site is not None
+    assert "constant_" in facts.site.source
 
 
 def test_biases_that_are_drawn_tell_units_apart(tmp_path: Path) -> None:
@@ -46,7 +50,8 @@ def test_biases_that_are_drawn_tell_units_apart(tmp_path: Path) -> None:
 
 def test_an_output_that_begins_at_zero_is_no_fault(tmp_path: Path) -> None:
     seen = watch(tmp_path, HEAD + "nn.init.zeros_(model.b.weight)\n" + LOOP)
-    assert found(seen) == [] and seen.probes.alike is None
+    assert found(seen) == []
+    assert seen.probes.alike is None
 
 
 @pytest.mark.parametrize(("first", "last", "codes"), [("ones", "glorot_uniform", []), ("ones", "ones", ["F109"]),
