@@ -163,6 +163,18 @@ class AlikeFacts(Facts):
     site: Site | None = None
 
 
+class SameBatchFacts(Facts):
+    """So many of the watched `steps` trained on the batch of the step before, of `rows`. `seed`: which the script sets anew before every
+    step, at `site`; else its loader, which has `batches`, is begun anew for each, or gives the same for every number."""
+
+    same: int
+    steps: int
+    rows: int
+    batches: int | None = None
+    seed: int | None = None
+    site: Site | None = None
+
+
 class RestraintFacts(Facts):
     """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate (but for
     an optimizer) and on the same batches. Recorded where the script's own steps did not learn.
@@ -256,7 +268,8 @@ class ProbeFacts(Facts):
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
     of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
-    hides. `straight`: a model that could bend, and does not. `alike`: units that are all the same. `half_lost`: how far gradients in
+    hides. `straight`: a model that could bend, and does not. `alike`: units that are all the same. `same_batch`: one that
+    comes at every step, anew. `half_lost`: how far gradients in
     float16 are from those of a scaled loss, as a part of their norm.
     """
 
@@ -285,6 +298,7 @@ class ProbeFacts(Facts):
     indifferent: IndifferentFacts | None = None
     straight: StraightFacts | None = None
     alike: AlikeFacts | None = None
+    same_batch: SameBatchFacts | None = None
     half_lost: float | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None

@@ -40,6 +40,11 @@ class Loader:
     came: int = 0
 
     @property
+    def numbered(self) -> bool:
+        """Whether it is an object that gives whole batches by their number."""
+        return hasattr(self.source, "__getitem__") and self.facts.kind not in ("arrays", "tf.data.Dataset", "to_tf_dataset", "generator")
+
+    @property
     def in_first_pass(self) -> bool:
         """Whether each row so far was another one of the dataset, though their contents may be the same."""
         known = self.facts.kind in ("arrays", "tf.data.Dataset") and not self.facts.replaces

@@ -22,7 +22,7 @@ from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
@@ -125,6 +125,14 @@ class Probes(Rounds[Step]):
                  keras_restraints.clipping(self.optimizers(), [taken.gradient_norm for taken in self._watch.seen.steps], place_of),
                  keras_restraints.optimizer(self._watch.keras, model, place_of)]
         return [restraint for restraint in found if restraint is not None]
+
+    def fetched(self) -> tuple[int, Place | None] | None:
+        """Where `fit` asks an object of the script's own for its batches by their number: how many it has, and where it makes them."""
+        loader = self._watch.data.current
+        if loader is None or not loader.numbered or (loader.facts.batches or 0) < 2:
+            return None
+        made = self._watch.session.observation.sites.get("getitem")
+        return loader.facts.batches or 0, (made.file, made.line, made.function) if made is not None else None
 
     def hasty(self, fits: Fits[Step]) -> Hasty | None:
         """Layers that normalise by what their newest batch was."""

@@ -16,11 +16,12 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import AlikeFacts
-from harness.frameworks.watch import baseline, carry, one_shot, orders, restraints
+from harness.checks.probe_facts import AlikeFacts, SameBatchFacts
+from harness.frameworks.watch import baseline, carry, one_shot, orders, reseeded, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.session import Clock, WatchSession
+from harness.frameworks.watch.sites import Place, site
 
 FIRST = 8
 KEPT_BYTES = 512 << 20
@@ -100,6 +101,24 @@ class Rounds(ABC, Generic[S]):
         """A layer whose units began alike and still are. The weights are those of now."""
         return None
 
+    def fetched(self) -> tuple[int, Place | None] | None:
+        """Where a loader of several batches was asked for a new first one at every step, or for one by its number: how many batches it
+        has, and where they are made."""
+        return None
+
+    def _same_batch(self) -> SameBatchFacts | None:
+        """Steps that all had the batch of the one before, though it was put together anew and there are other rows."""
+        seeded, fetched = self.watched.session.seeds.place(), self.fetched()
+        if len(self.steps) < FIRST or (seeded is None and fetched is None):
+            return None
+        batches = list(map(self.arrays, self.steps))
+        same = reseeded.same(batches)
+        if same < len(batches) - 1:
+            return None
+        place, seed = seeded or (fetched[1] if fetched is not None else None, None)
+        return SameBatchFacts(same=same, steps=len(batches), rows=max(len(part) for part in batches[0]), seed=seed, site=site(place),
+                              batches=fetched[0] if fetched is not None else None)
+
     def undivided(self) -> int:
         """Of how many batches each step adds up the gradients without dividing; 0 where it does not."""
         return 0
@@ -114,6 +133,7 @@ class Rounds(ABC, Generic[S]):
 
     def stepped(self) -> None:
         """A step is over. Runs a round when its time has come."""
+        self.watched.session.seeds.stepped()
         if self.over:
             return
         late = self.watched.session.watched_seconds
@@ -207,6 +227,7 @@ class Rounds(ABC, Generic[S]):
             model.displacement = fits.displacement()
         with fits.backend.held():
             self.facts.alike = self.watched.session.safely("units that are alike", self.alike)
+            self.facts.same_batch = self.watched.session.safely("one batch for all steps", self._same_batch)
             hasty = self.watched.session.safely("statistics of batches", self.hasty, fits)
             self.facts.hasty = hasty.measure(fits.now, list(map(fits.backend.rows, self.steps))) if hasty is not None else None
             if self._may_fit("train"):

@@ -27,7 +27,7 @@ from harness.checks.observation import Observation
 from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import exceptions, imports, sources, sweeps, written
+from harness.frameworks.watch import exceptions, imports, reseeded, sources, sweeps, written
 from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
@@ -147,7 +147,7 @@ class WatchSession:
         self._maps, self._columns, self._configs = Maps(self), Columns(self), Configs(self)
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
-        self.wholes = Wholes(self)
+        self.wholes, self.seeds = Wholes(self), reseeded.Reseeded(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -175,7 +175,7 @@ class WatchSession:
         self._maps.attach()
         self._columns.attach()
         self._configs.attach()
-        for part in (self.encoders, self.choosers, self.raw_bytes, self.wholes, Indicators(self), Arithmetic(self)):
+        for part in (self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds, Indicators(self), Arithmetic(self)):
             part.attach()
         self.folds.attach()
 

@@ -45,7 +45,7 @@ class Loader:
 
     `ref`: weak, to the latest; `begun`: iterations so far; `trains`: whether a loss went backward since the running one began; `labels` of
     the rows in the order they came; `target`: the part of its batches that holds them, where it is not the one that is looked at first;
-    `order`: where it was said whether it shuffles."""
+    `order`: where it was said whether it shuffles; `asked`: where its latest iteration began."""
 
     ref: Any
     dataset: Any
@@ -61,6 +61,7 @@ class Loader:
     parts: Parts = field(default_factory=Parts)
     target: str | None = None
     order: Place | None = None
+    asked: Place | None = None
 
 
 class Data:
@@ -143,7 +144,7 @@ class Data:
             self._written(kind)
             if len(self._watch.seen.loaders) < 8:
                 self._watch.seen.loaders.append(known.facts)
-        known.trains = False
+        known.trains, known.asked = False, self._watch.session.sites.place()
         known.begun, known.before = known.begun + 1, known.batches
         known.iterator = weakref.ref(iterator)
         self._watch.passes.begins(known)

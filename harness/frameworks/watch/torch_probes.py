@@ -27,7 +27,7 @@ from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_backend import Step, TorchBackend
 from harness.frameworks.watch.torch_loss import LOSSES
 from harness.frameworks.watch.torch_state import Start
@@ -227,6 +227,13 @@ class Probes(Rounds[Step]):
         given = [tensor for replay in step[:1] for tensor in replay.inputs() if tensor.dim()]
         return [array for array in map(tensors.array, given) if array is not None]
 
+    def fetched(self) -> tuple[int, Place | None] | None:
+        """Where a loader of several batches was begun anew for every step: how many batches it has, and where that was asked for."""
+        loader = self._watch.data.training_loader
+        if loader is None or (loader.facts.batches or 0) < 2 or loader.begun < len(self.steps):
+            return None
+        return loader.facts.batches or 0, loader.asked
+
     def undivided(self) -> int:
         """Of how many batches each step adds up the gradients without dividing."""
         return torch_accumulation.undivided(self._watch.torch, self._watch.seen, self.steps)
@@ -245,8 +252,8 @@ class Probes(Rounds[Step]):
             return None
         owners = {id(weight): module for step in self.steps[:1] for outer in step[0].modules for module in outer.modules()
                   for weight in module.parameters(recurse=False)}
-        found = alike.measure((owners.get(id(weight)), tensors.array(value), tensors.array(weight.detach()))
-                              for weight, value in self._start.pairs() if weight.is_floating_point())
+        pairs = ((owners.get(id(weight)), tensors.array(value), tensors.array(weight.detach())) for weight, value in self._start.pairs())
+        found = alike.measure((layer, first, now) for layer, first, now in pairs if first is not None and now is not None)
         if found is None:
             return None
         layer, facts = found
