@@ -58,6 +58,22 @@ def test_what_is_moved_as_well(wanted: str) -> None:
     assert measured(wanted, follows=True) is None
 
 
+@pytest.mark.parametrize("follows", [False, True])
+def test_one_of_several_motions_for_each_picture(follows: bool) -> None:
+    watched, drawn = Mirrored(), np.random.default_rng(5)
+    for rows, seed in ((hooks(ROWS, 0), 0), (hooks(ROWS, 1), 1)):
+        pictures, _, _, masks = rows
+        pictures, masks = pictures.copy(), masks.copy()
+        for number in range(ROWS if seed == 0 else 0):
+            step = tuple(int(sign) for sign in drawn.choice([-1, 1], 2))
+            pictures[number] = pictures[number][:: step[0], :: step[1]]
+            masks[number] = masks[number][:: step[0], :: step[1]] if follows else masks[number]
+        (watched.trained if seed == 0 else watched.held)([pictures], {"x": pictures, "y": masks})
+    facts = watched.measure()
+    assert (facts is None) == follows
+    assert facts is None or facts.how == "mirrored, upside down, or both"
+
+
 def test_what_is_the_same_in_a_mirror() -> None:
     assert measured("parity", follows=False) is None
     assert measured("parity", follows=False, flips="horizontal") is None

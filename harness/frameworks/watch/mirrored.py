@@ -24,6 +24,7 @@ _SECONDS = 4.0
 _ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit; times that of the evaluation; and number of them
 _HEALED = 0.75  # of these rows, that fit once they are moved back
 _RATHER = 0.3  # by which the best move heals more of them than the worst does
+_EACH = 0.15  # of them, by each of several moves that are drawn from
 _TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
 _SURE = 0.5  # of the usual lead of the best class
 
@@ -33,6 +34,10 @@ _MOVES: dict[str, Callable[[Array], Array]] = {
     "turned by 90 degrees": lambda rows: np.rot90(rows, 1, (1, 2)), "turned by 270 degrees": lambda rows: np.rot90(rows, 3, (1, 2))}
 
 _QUARTERS = ("turned by 90 degrees", "turned by 270 degrees")
+# Where each picture is moved in one of several ways, by a draw for each.
+_DRAWN: dict[str, tuple[str, ...]] = {
+    "mirrored, upside down, or both": ("mirrored", "upside down", "turned by 180 degrees"),
+    "turned by 90, 180 or 270 degrees": ("turned by 90 degrees", "turned by 180 degrees", "turned by 270 degrees")}
 
 
 @dataclass
@@ -133,17 +138,31 @@ def _outside(judge: Judge, moving: Array, target: Array, name: str) -> MirrorFac
     astray = errors > beyond
     if astray.sum() < _FEW or astray.mean() < max(_ASTRAY, _OFTEN * usual):
         return None
-    wrong, heals = errors[astray], dict[str, float]()
-    for how, move in _MOVES.items():
-        if moving.shape[1] == moving.shape[2] or how not in _QUARTERS:
-            again = judge.errors(move(moving[astray]), target[astray])
-            heals[how] = float((again < np.maximum(0.5 * wrong, 1e-9)).mean())
+    healed = _healed(judge, moving[astray], target[astray], errors[astray])
+    heals = {how: float(rows.mean()) for how, rows in healed.items()}
     best = max(heals, key=lambda how: heals[how])
     # Where the baseline merely wavers, rows that it is far off at come closer however they are moved.
-    if heals[best] <= _HEALED or heals[best] - min(heals.values()) < _RATHER:
+    least = min(heals.values())
+    if heals[best] <= _HEALED:
+        drawn = {name: np.logical_or.reduce([healed[how] for how in moves]) for name, moves in _DRAWN.items() if set(moves) <= set(heals)}
+        best = max(drawn, key=lambda how: float(drawn[how].mean()))
+        if min(heals[how] for how in _DRAWN[best]) < _EACH:
+            return None
+        heals[best] = float(drawn[best].mean())
+        # One of three moves fits by chance more often than one alone: so often does it with what is wanted of other rows.
+        others = _healed(judge, moving[astray], np.roll(target[astray], 1, axis=0), errors[astray])
+        least = float(np.logical_or.reduce([others[how] for how in _DRAWN[best]]).mean())
+    if heals[best] <= _HEALED or heals[best] - least < _RATHER:
         return None
     return MirrorFacts(how=best, name=name, rows=len(moving), astray=int(astray.sum()), healed=round(heals[best] * int(astray.sum())),
                        usual=usual)
+
+
+def _healed(judge: Judge, moving: Array, target: Array, wrong: Array) -> dict[str, Array]:
+    """By the move, which of the rows the baseline is half as far off at, `wrong` before, once they are moved."""
+    limits = np.maximum(0.5 * wrong, 1e-9)
+    return {how: judge.errors(move(moving), target) < limits for how, move in _MOVES.items()
+            if moving.shape[1] == moving.shape[2] or how not in _QUARTERS}
 
 
 def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFacts | None:
@@ -163,7 +182,8 @@ def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFac
 def _stays(judge: Judge, fixed: Array, wanted: Array, filters: Array, moving: Array, target: Array, how: str) -> bool:
     """Whether what is wanted may well stay as it is when a picture is moved so: learnt from the evaluation's pictures both ways, it is told
     as before, and the training rows fit. Pictures that lie to one side only are strange to a baseline once they are moved, no more."""
-    both, twice = np.concatenate([fixed, _MOVES[how](fixed)]), np.concatenate([wanted, wanted])
+    moves = [_MOVES[each] for each in _DRAWN.get(how, (how,))]
+    both, twice = np.concatenate([fixed, *(move(fixed) for move in moves)]), np.concatenate([wanted] * (1 + len(moves)))
     other = next((one for one in judges(both, twice, filters) if type(one) is type(judge) and one.column == judge.column), None)
     return other is not None and bool((other.errors(moving, target) > other.beyond).mean() < _ASTRAY)
 
