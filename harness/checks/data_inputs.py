@@ -7,7 +7,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import data_labels, raised, reading, sourcing
+from harness.checks import constant_answer, data_labels, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import BatchFacts, BytesFacts, OverwrittenFacts
 from harness.checks.data_labels import counts_of, entropy
@@ -18,7 +18,6 @@ from harness.checks.tensor_facts import TensorFacts
 _MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
 _SHRUNK = 0.05  # the range of inputs that a network has next to nothing of
 _FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
-_DISTANCE = 0.8  # mean distance from the middle, in standard deviations, of a bell curve
 _MOST_OF = 0.7
 _UNEVEN = 100  # between the deviations of features
 _AT_A_GUESS, _AWAY = 0.97, 0.92  # of what a guess costs
@@ -299,11 +298,7 @@ def _guess(seen: Observation) -> float | None:
         return max(entropy(counts), 0.05) * reading.rows_added_up(seen)
     if seen.task == "classification" and seen.classes and seen.classes > 1:
         return math.log(seen.classes) * reading.rows_added_up(seen)
-    spreads = {name: [call.target.std for call in seen.loss_calls if call.name == name and call.target is not None and call.target.std]
-               for name in ("mse", "l1")}
-    if spreads["mse"]:
-        return statistics.fmean(spreads["mse"]) ** 2
-    return _DISTANCE * statistics.fmean(spreads["l1"]) if spreads["l1"] else None
+    return constant_answer.of_numbers(seen)
 
 
 def _offset(seen: Observation) -> float:

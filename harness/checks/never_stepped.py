@@ -9,6 +9,7 @@ from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
+from harness.checks.training_facts import ThrownFacts
 
 _WITHOUT, _COUNTED = 100, 8  # steps
 
@@ -25,9 +26,11 @@ class NoStep(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges many backward passes, an optimizer that never steps, and weights that do not move otherwise; of Keras' `fit`, the
-        optimizer's own counter."""
+        optimizer's own counter; and steps before which the gradients of all batches but the last were zeroed."""
         if _waits(seen):
             return self._fitted(seen)
+        if seen.thrown is not None:
+            return self._thrown(seen, seen.thrown)
         if seen.steps or not seen.backward_without_step or "step" in seen.sites:
             return None  # the last: a step was begun, and L-BFGS goes backward many times in one
         if seen.exception is not None:
@@ -46,6 +49,19 @@ class NoStep(Check):
                               "Call `optimizer.step()` after `loss.backward()`, then `optimizer.zero_grad()`.",
                        site=reading.place(seen, "uncalled.step", "step_written", "backward", "optimizer", "loss"),
                        evidence=[*reading.uncalled(seen, "step"), *reading.own_losses(seen)])
+
+    @staticmethod
+    def _thrown(seen: Observation, found: ThrownFacts) -> Finding:
+        """A step that stands behind the loop over the batches, and zeroing in it."""
+        passes, lost = sum(found.backwards), sum(found.thrown)
+        return Finding(
+            message=f"Of {passes} backward passes {lost} were for nothing: their gradients are set to zero before the optimizer steps, "
+                    f"which it does once in {round(passes / len(found.backwards))} batches.",
+            remedy="Step in the loop over the batches, right after `loss.backward()`: look at how far `optimizer.step()` is indented. To "
+                   "add gradients up over batches, zero them after each step only.",
+            site=found.site or reading.place(seen, "step", "backward"),
+            evidence=[(f"{len(found.backwards)} steps; backward passes before each: {', '.join(map(str, found.backwards[:8]))}; lost: "
+                       f"{', '.join(map(str, found.thrown[:8]))}"), *reading.own_losses(seen)])
 
     @staticmethod
     def _fitted(seen: Observation) -> Finding:

@@ -49,6 +49,7 @@ from harness.checks.training_facts import (
     StaleFacts,
     StepFacts,
     SwappedFacts,
+    ThrownFacts,
     UnaskedFacts,
     UnreadFacts,
     UnzeroedFacts,
@@ -90,7 +91,7 @@ class Observation(Facts):
     `carried`: recurrent states that go on from one step to the next.
     `behind`: a copy of the model that is never brought up to it.
     `unweighed`: weights of rows that a step of the script's own leaves out.
-    `unzeroed`: an optimizer of several whose gradients nobody zeroes.
+    `unzeroed`: an optimizer of several whose gradients nobody zeroes. `thrown`: gradients that are zeroed before anybody steps.
     `running`, `resident`: the user's innermost line, and the process's size, when a script was last looked at that did not come to its end.
     """
 
@@ -177,6 +178,7 @@ class Observation(Facts):
     behind: CopyFacts | None = None
     buffers: BufferFacts | None = None
     unzeroed: UnzeroedFacts | None = None
+    thrown: ThrownFacts | None = None
     seconds: float = 0.0
     imports_seconds: float = 0.0
     truncated_at: int | None = None

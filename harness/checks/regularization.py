@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import raised, reading
+from harness.checks import constant_answer, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import RestraintFacts
@@ -30,15 +30,17 @@ def overpowering(seen: Observation) -> RestraintFacts | None:
 
 def overpowers(seen: Observation, found: RestraintFacts) -> bool:
     """Whether the script's own steps learn without it and, tried for longer, not with it."""
-    return len(found.own.losses) >= _LONGER * len(found.without.losses) and _learns_without(found, reading.chance(seen))
+    numbers = constant_answer.of_numbers(seen) if reading.chance(seen) is None else None
+    return len(found.own.losses) >= _LONGER * len(found.without.losses) and _learns_without(found, reading.chance(seen), numbers)
 
 
-def _learns_without(found: RestraintFacts, guess: float | None) -> bool:
-    """Whether nothing is learnt with it, and something without. `guess`: the loss of a guess; coming down to that is no learning."""
+def _learns_without(found: RestraintFacts, guess: float | None, constant: float | None = None) -> bool:
+    """Whether nothing is learnt with it, and something without. `guess`: the loss of a guess among classes, `constant`: of one answer for
+    all rows, where they are numbers; coming down to these is no learning."""
     start, end, freed = found.own.start_loss, found.own.final_loss, found.without.final_loss
     if start is None or end is None or freed is None:
         return False
-    start = guess if guess is not None and guess < start < 2 * guess else start
+    start = guess if guess is not None and guess < start < 2 * guess else min(start, constant or start)
     if found.kind == "dropout" and found.amount >= _NEXT_TO_ALL and _THINNED * freed <= end and freed < _LEARNT * start:
         return True  # slow by far, and by nothing else
     return end >= _NOT_LEARNT * start and freed < _LEARNT * start

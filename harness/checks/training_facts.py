@@ -28,6 +28,15 @@ class UnzeroedFacts(Facts):
     before: list[float] = []
 
 
+class ThrownFacts(Facts):
+    """Gradients of whole batches that were set to zero again before any optimizer stepped: how many backward passes each step had, and of
+    how many (`thrown`) nothing was left by then. `site`: the step."""
+
+    backwards: list[int]
+    thrown: list[int]
+    site: Site | None = None
+
+
 class LaterFacts(Facts):
     """A training after the watched one, from `step` (1-based) of its optimizer on: weights that this `held` of the models that are trained,
     `foreign` ones that get no gradient any more, and those `lacking` from it although they get gradients: how many, and the names of some.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import data_labels, reading, sourcing
+from harness.checks import constant_answer, data_labels, reading, sourcing
 from harness.checks.base import Finding, NotJudged
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
@@ -13,8 +13,6 @@ _LEAST_ROWS, _LEAST_STEPS = 200, 40
 _CHANCE = 3.0  # standard errors of a correlation of nothing with nothing
 _WEAK = 0.35
 _NEAR = 0.95  # of what the mean costs
-# Of a normal distribution, the mean distance from the middle beside the standard deviation.
-_DISTANCE = math.sqrt(2 / math.pi)
 
 
 def finding(seen: Observation, correlation: float, *, simple: bool) -> Finding | None:
@@ -72,4 +70,4 @@ def _cost(call: LossCall) -> float | None:
         return None
     if call.name in data_labels.BINARY and target.integral and target.minimum == 0 and target.maximum == 1:
         return data_labels.entropy({"0": 1 - target.mean, "1": target.mean})
-    return {"mse": target.std**2, "l1": target.std * _DISTANCE}.get(call.name)
+    return constant_answer.cost(call)

@@ -47,6 +47,7 @@ class _Rows:
     pictures: list[Array] = field(default_factory=list)
     beside: dict[str, list[Array]] = field(default_factory=dict)
     count: int = 0
+    seen: set[int] = field(default_factory=set)
 
     def add(self, given: Sequence[Any], columns: Mapping[str, Any]) -> None:
         if self.count >= _KEPT:
@@ -55,11 +56,19 @@ class _Rows:
         if found is None:
             return
         source, pictures = found
-        others = {name: made for name, value in columns.items() if value is not source and (made := _wanted(value, pictures)) is not None}
+        # A row that comes again, in a later evaluation say, would vouch for itself.
+        keys = [hash(picture.tobytes()) for picture in pictures]
+        new = [number for number, key in enumerate(keys) if key not in self.seen]
+        if not new:
+            return
+        pictures = pictures[new]
+        others = {name: made for name, value in columns.items()
+                  if value is not source and (made := _wanted(value, pictures, new)) is not None}
         if others and (not self.beside or set(others) == set(self.beside)) and (
                 not self.pictures or pictures.shape[1:] == self.pictures[0].shape[1:]):
             self.pictures.append(pictures)
             self.count += len(pictures)
+            self.seen.update(keys)
             for name, value in others.items():
                 self.beside.setdefault(name, []).append(value)
 
@@ -205,12 +214,12 @@ def _smaller(rows: Array) -> Array:
     return made
 
 
-def _wanted(value: Any, pictures: Array) -> Array | None:
-    """Classes `int[rows]`, numbers `float[rows, columns]` or pictures of the same size; None for anything else."""
+def _wanted(value: Any, pictures: Array, which: list[int]) -> Array | None:
+    """Of the rows `which`: classes `int[rows]`, numbers `float[rows, columns]` or pictures of the same size; None for anything else."""
     plain = tensors.array(value)
-    if plain is None or plain.ndim < 1 or plain.dtype.kind not in "iubf" or len(plain) < len(pictures) or not np.isfinite(plain).all():
+    if plain is None or plain.ndim < 1 or plain.dtype.kind not in "iubf" or len(plain) <= max(which) or not np.isfinite(plain).all():
         return None
-    plain = plain[: len(pictures)]
+    plain = plain[which]
     if plain.dtype.kind in "iub" and plain.size == len(plain):
         classes: Array = plain.reshape(-1)
         return classes

@@ -61,10 +61,11 @@ class Fitting(Protocol):
 
 
 class Held:
-    """To be made while the weights are those that the script's steps, `count` in number, have made."""
+    """To be made while the weights are those that the script's steps, `count` in number, have made. `constant`: the loss of one answer for
+    all rows, where it is known."""
 
-    def __init__(self, facts: ProbeFacts, found: Sequence[Restraint], fits: Fitting, count: int) -> None:
-        self._facts, self._fits, self._count = facts, fits, count
+    def __init__(self, facts: ProbeFacts, found: Sequence[Restraint], fits: Fitting, count: int, constant: float | None = None) -> None:
+        self._facts, self._fits, self._count, self._constant = facts, fits, count, constant
         self._ends = [(restraint, fits.reached(restraint)) for restraint in found] if count >= LEAST_STEPS else []
 
     def measure(self, seconds: float) -> None:
@@ -72,10 +73,11 @@ class Held:
         a training that is held back may only be slow."""
         for restraint, end in self._ends:
             start = self._fits.started(restraint)
-            if end < NOT_LEARNT * start or not restraint.asked(self._facts):
+            level = min(start, self._constant or start)
+            if end < NOT_LEARNT * level or not restraint.asked(self._facts):
                 continue
             without = self._fits.unrestrained(restraint, restraint.longer * self._count, seconds)
-            if without.final_loss is None or without.final_loss > LEARNT * start:
+            if without.final_loss is None or without.final_loss > LEARNT * level:
                 continue
             own = self._fits.restrained(restraint, LONGER * self._count, seconds)
             own.start_loss = start

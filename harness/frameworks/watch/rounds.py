@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol
 
 import numpy as np
 
+from harness.checks import constant_answer
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AlikeFacts, SameBatchFacts
@@ -231,7 +232,8 @@ class Rounds(ABC, Generic[S]):
             hasty = self.watched.session.safely("statistics of batches", self.hasty, fits)
             self.facts.hasty = hasty.measure(fits.now, list(map(fits.backend.rows, self.steps))) if hasty is not None else None
             if self._may_fit("train"):
-                held = restraints.Held(self.facts, self._restraints, fits, len(losses))  # while the weights are those of now
+                held = restraints.Held(self.facts, self._restraints, fits, len(losses),
+                                       constant_answer.of_numbers(self.watched.seen))  # while the weights are those of now
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
                 calls = self.watched.seen.loss_calls
                 self.facts.undivided = self.watched.session.safely("batches that are added up", self.undivided) or 0

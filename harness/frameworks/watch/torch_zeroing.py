@@ -1,11 +1,11 @@
-"""Several optimizers that step in turn: one whose gradients nobody sets back to zero."""
+"""Gradients that are set to zero too seldom, by one of several optimizers, or too often: before anybody has stepped."""
 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.checks.training_facts import UnzeroedFacts
+from harness.checks.training_facts import ThrownFacts, UnzeroedFacts
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ class Zeroing:
         self.wiped = False  # gradients were set to zero after the last backward pass
         self._kept: dict[int, list[tuple[float, float]]] = {}
         self._places: dict[int, Place | None] = {}
+        self._batch: Any = None  # of the last backward pass, while no optimizer has stepped since
+        self._passes = self._lost = 0  # backward passes since the last step; those whose gradients were zeroed before another batch's came
+        self._thrown: list[tuple[int, int]] = []
+        self._step: Place | None = None
 
     def called(self) -> None:
         """`zero_grad()` of anything."""
@@ -36,11 +40,19 @@ class Zeroing:
 
     def going_back(self) -> None:
         """A backward pass begins."""
-        self.wiped = False
+        batch = self._watch.data.batch
+        self._passes += 1
+        # A second pass over the same batch is another matter: an attack on its inputs, or a penalty.
+        self._lost += self.wiped and self._batch is not None and batch is not None and batch is not self._batch
+        self._batch, self.wiped = batch, False
         self._before, self._since = self._since, None
 
     def about_to_step(self, known: Optimizer) -> None:
         """An optimizer is about to step; after `going_back` of what it steps for."""
+        if self._passes and len(self._thrown) < _MOST:
+            self._thrown.append((self._passes, self._lost))
+            self._step = self._watch.session.sites.place()
+        self._batch, self._passes, self._lost = None, 0, 0
         kept = self._kept.setdefault(id(known), [])
         if not self._wanted() or len(kept) >= _MOST or not known.backwards or not isinstance(known.zeroed, float):
             return
@@ -51,7 +63,11 @@ class Zeroing:
             self._places[id(known)] = self._since or self._before or self._watch.session.sites.place()
 
     def finish(self) -> None:
-        """The first optimizer of several whose gradients were never gone."""
+        """The first optimizer of several whose gradients were never gone; and steps of an only one that nearly all passes were lost for."""
+        if len(self._thrown) >= _STEPS and len(self._watch.steps.stepping) == 1:
+            backwards, thrown = map(list, zip(*self._thrown, strict=True))
+            if all(lost >= max(2, passes - 1) for passes, lost in self._thrown):
+                self._watch.seen.thrown = ThrownFacts(backwards=backwards, thrown=thrown, site=site(self._step))
         if len(self._kept) < 2:
             return
         for known in self._watch.steps.stepping:
