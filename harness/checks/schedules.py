@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 
-from harness.checks import reading
+from harness.checks import raised, reading
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -27,6 +28,7 @@ _OUTPACED = 0.3  # of what the other rate gains
 _LONGER = 2  # times the steps of an experiment
 _NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
+_DOWN, _FEW_EPOCHS = 0.1, 3  # of the highest rate; of a training
 _FAR_BELOW = 100.0  # times a rate: no schedule is meant to begin so far under what it rises to
 
 
@@ -34,7 +36,8 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    looks = (_compounded, _never_better, _short_of_batches, _still_warming, _held_down, _nothing, _used_up, _starved, _spent, _cut_short)
+    looks = (_compounded, _swinging, _never_better, _short_of_batches, _still_warming, _held_down, _nothing, _used_up, _starved, _spent,
+             _cut_short)
     return next((found for look in looks if (found := look(seen)) is not None), None)
 
 
@@ -55,6 +58,33 @@ def _compounded(seen: Observation) -> Finding | None:
         site=found.site or reading.place(seen, "schedule_made", "schedule", "fit", "optimizer"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in found.rates[:8])}",
                   f"Factors: {', '.join(f'{factor:.3g}' for factor in found.factors[:8])}", *reading.own_losses(seen)])
+
+
+def _swinging(seen: Observation) -> Finding | None:
+    """A rate that goes down and up again within each epoch, in as many steps as there are epochs."""
+    loader, optimizer = raised.train_loader(seen), seen.optimizer
+    batches, rates = loader.batches if loader is not None else None, [step.learning_rate for step in seen.steps]
+    total = (optimizer.training_steps or optimizer.planned_steps) if optimizer is not None else None
+    if not batches or not total or total % batches or None in rates:
+        return None
+    epochs, known = total // batches, reading.finite(rates)
+    low = _DOWN * max(known, default=0.0)
+    troughs = [number for number in range(1, len(known) - 1) if known[number] <= low
+               and known[number - 1] > known[number] and known[number + 1] > known[number]]
+    apart = {later - earlier for earlier, later in itertools.pairwise(troughs)}
+    if len(apart) != 1 or epochs < _FEW_EPOCHS:
+        return None
+    period = apart.pop()
+    if period not in (epochs, 2 * epochs) or period > batches:
+        return None
+    return Finding(
+        message=f"The learning rate swings: it is down at {min(known):.1g} and up again at {max(known):g} every {period} steps, "
+                f"{batches / period:.3g} times an epoch. Its schedule was made for {epochs} turns, one for each epoch, and turns with "
+                "every batch.",
+        remedy=f"Make it for all {total} steps, `T_max=epochs * len(loader)` (Keras: `decay_steps=epochs * steps_per_epoch`), or step it "
+               "once an epoch.",
+        site=reading.place(seen, "schedule_made", "schedule", "optimizer", "compile"),
+        evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[: 2 * period + 1: max(1, period // 8)])}", *reading.own_losses(seen)])
 
 
 def _short_of_batches(seen: Observation) -> Finding | None:

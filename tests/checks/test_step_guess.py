@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.checks.model_facts import ParameterFacts
+from harness.checks.model_facts import OptimizerFacts, ParameterFacts
 from harness.checks.probe_facts import CurveFacts
 from harness.checks.reading import failed
 from harness.frameworks.watch.rounds import used_up
@@ -99,6 +99,16 @@ def test_a_schedule_that_leaves_too_little_of_the_rate(own: float, kept: float, 
         step.learning_rate = 1e-3 * 0.5 ** (step.step // 5)
     seen.probes.train = CurveFacts(learning_rate=1e-3, losses=[1.2] * 60, start_loss=1.2, final_loss=own)
     seen.probes.train_kept = CurveFacts(learning_rate=1e-3, losses=[1.2] * length, start_loss=1.2, final_loss=kept)
+    assert (judge("S402", seen) == "found") is found
+
+
+@pytest.mark.parametrize(("period", "epochs", "found"), [(20, 10, True), (10, 10, True), (20, 12, False), (20, 2, False)])
+def test_a_cycle_of_as_many_steps_as_there_are_epochs(period: int, epochs: int, found: bool) -> None:
+    seen = healthy()
+    seen.optimizer = OptimizerFacts(kind="SGD", training_steps=150 * epochs)
+    seen.steps = steps([1.2 - 0.01 * step for step in range(60)])
+    for number, step in enumerate(seen.steps):
+        step.learning_rate = 0.01 * (1 + math.cos(2 * math.pi * number / period)) / 2
     assert (judge("S402", seen) == "found") is found
 
 
