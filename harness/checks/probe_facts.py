@@ -175,6 +175,18 @@ class SameBatchFacts(Facts):
     site: Site | None = None
 
 
+class OrderlessFacts(Facts):
+    """A model whose answers are the same in whatever order the `length` steps of its sequences come. `told`, `ordered`: what a baseline
+    without, and one with their order, tell of rows that they were not fitted on, `rows` in number: a share that is right or, of numbers,
+    the rank correlation. `site`: where ids are looked up first."""
+
+    length: int
+    told: float | None = None
+    ordered: float | None = None
+    rows: int = 0
+    site: Site | None = None
+
+
 class RestraintFacts(Facts):
     """The script's first steps, as they are (and more of them) and without one thing that holds its model back, at the same rate (but for
     an optimizer) and on the same batches. Recorded where the script's own steps did not learn.
@@ -269,8 +281,8 @@ class ProbeFacts(Facts):
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
     of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
     hides. `straight`: a model that could bend, and does not. `alike`: units that are all the same. `same_batch`: one that
-    comes at every step, anew. `half_lost`: how far gradients in
-    float16 are from those of a scaled loss, as a part of their norm.
+    comes at every step, anew. `orderless`: a model that attends, and cannot tell in which order steps come. `half_lost`: how far gradients
+    in float16 are from those of a scaled loss, as a part of their norm.
     """
 
     initial_loss: float | None = None
@@ -299,6 +311,7 @@ class ProbeFacts(Facts):
     straight: StraightFacts | None = None
     alike: AlikeFacts | None = None
     same_batch: SameBatchFacts | None = None
+    orderless: OrderlessFacts | None = None
     half_lost: float | None = None
     twins: TwinFacts | None = None
     whole: WholeFacts | None = None

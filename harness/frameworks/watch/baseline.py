@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.checks.probe_facts import ProbeFacts, TwinFacts, WholeFacts
-from harness.frameworks.watch import ahead
+from harness.frameworks.watch import ahead, orderless
 
 _FOLDS = 5
 _LEAST = 60
@@ -52,6 +52,7 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
         columns = labels.reshape(len(labels), -1)
         facts.number_baseline = max(_correlation(kernel, columns, np.random.default_rng(0)) for kernel in kernels)
         _bends(facts, rows, facts.number_baseline, lambda kernel: _correlation(kernel, columns, np.random.default_rng(0)))
+        _ordered(facts, kind, rows, lambda kernel: _correlation(kernel, columns, np.random.default_rng(0)))
         facts.ahead = ahead.measure(rows, labels) if kind != "tokens" else None
         facts.number_baseline_rows, facts.number_baseline_columns = columns.shape
         return
@@ -64,6 +65,7 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
     _bends(facts, rows, facts.text_baseline, lambda kernel: cross_validated(kernel, [labels], np.random.default_rng(0))[0])
+    _ordered(facts, kind, rows, lambda kernel: cross_validated(kernel, [labels], np.random.default_rng(0))[0])
     facts.whole = cut(rows, labels) if kind == "tokens" and facts.text_baseline < _TOLD else None
 
 
@@ -71,6 +73,18 @@ def _bends(facts: ProbeFacts, rows: list[Any], told: float, ask: Callable[[Any],
     """What straight lines tell of rows of numbers, where the model draws no other; beside what the baseline, which bends, has `told`."""
     if facts.straight is not None:
         facts.straight.told, facts.straight.bent, facts.straight.rows = ask(_linear(_standardised(rows))), told, len(rows)
+
+
+def _ordered(facts: ProbeFacts, kind: str, rows: list[Any], ask: Callable[[Any], float]) -> None:
+    """What is told of rows without the order of their steps and with it, where the model cannot tell in which they come."""
+    if facts.orderless is None or (kind != "tokens" and any(row.ndim != 2 or row.shape != rows[0].shape for row in rows)):
+        return
+    if kind == "tokens":
+        without, with_order = map(_linear, orderless.of_tokens(rows))
+        kernels = [with_order, _linear(_bags(rows))]
+    else:
+        without, kernels = _linear(orderless.of_steps(rows)), _of_numbers(rows)
+    facts.orderless.told, facts.orderless.ordered, facts.orderless.rows = ask(without), max(map(ask, kernels)), len(rows)
 
 
 def of_tokens(rows: list[Any], labels: Any) -> float:

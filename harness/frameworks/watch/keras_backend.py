@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
@@ -22,7 +22,7 @@ from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_o
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids, columns_of, main_input
 from harness.frameworks.watch.keras_forward import Forward
-from harness.frameworks.watch.keras_state import Frozen, Start, optimizers_of
+from harness.frameworks.watch.keras_state import Frozen, Start, optimizers_of, shake
 from harness.frameworks.watch.keras_trace import LossSeen, numpy_of, patched
 from harness.frameworks.watch.sites import Place, Sites, site
 
@@ -144,7 +144,7 @@ class KerasBackend(Backend[Step]):
         if self.rows(step) < 2:
             return
         self._start.put()
-        _shake(self._model.trainable_variables, 0.1)
+        shake(self._model.trainable_variables, 0.1)
         plain, rolled = self._both(step)
         facts.input_matters = _depends(plain, rolled)
         if facts.input_matters is False:
@@ -162,7 +162,7 @@ class KerasBackend(Backend[Step]):
         if self.rows(step) < 2:
             return None
         self._start.put()
-        _shake(self._model.trainable_variables, 0.1)
+        shake(self._model.trainable_variables, 0.1)
         found = _depends(*self._both(step, change))
         if found is False:
             found = self._matters_in_training(step, change)
@@ -172,7 +172,7 @@ class KerasBackend(Backend[Step]):
     def lost(self, step: Step, inside: Inside) -> tuple[Place | None, str] | None:
         """Where the last trace of the input is lost on its way to the output, and in which operation."""
         self._start.put()
-        _shake(self._model.trainable_variables, 0.1)
+        shake(self._model.trainable_variables, 0.1)
         found = inside.lost(lambda: self._try(step.data), self.rows(step))
         self._start.put()
         return found
@@ -192,7 +192,7 @@ class KerasBackend(Backend[Step]):
         if exchange is None:
             return None
         self._start.put()
-        _shake(self._model.trainable_variables, 0.1)
+        shake(self._model.trainable_variables, 0.1)
         changed = with_inputs(step.data, lambda part: exchanged(part, exchange))
         found = site(inside.ahead(lambda: self._try(step.data), lambda: self._try(changed), exchange))
         self._start.put()
@@ -219,9 +219,9 @@ class KerasBackend(Backend[Step]):
     def matters(self, step: Step, weights: list[Any]) -> bool | None:
         """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
         self._start.put()
-        _shake(self._model.trainable_variables, 0.1)  # a head that begins at zero hides what is before it
+        shake(self._model.trainable_variables, 0.1)  # a head that begins at zero hides what is before it
         plain, again = self.loss(step), self.loss(step)
-        _shake(weights, 1.0)
+        shake(weights, 1.0)
         changed = self.loss(step)
         self._start.put()
         if not math.isfinite(plain) or abs(plain - again) > _ROUNDING * abs(plain):
@@ -317,6 +317,14 @@ class KerasBackend(Backend[Step]):
         """What the losses of a step are given in training."""
         return self.predictions(step.data, evaluating=False)
 
+    def shaken(self, step: Step, changes: Sequence[Change | None]) -> list[Any]:
+        """The predictions of slightly shaken first weights, by the changed inputs: what begins at zero may hide nothing."""
+        self._start.put()
+        shake(self._model.trainable_variables, 0.1)
+        made = [self.predictions(with_inputs(step.data, change)) for change in changes]
+        self._start.put()
+        return made
+
     def units(self, steps: list[Step]) -> list[UnitFacts]:
         """The nonlinearities of the weights of now: shares of units that are zero (or saturated) for all rows of these steps."""
         counted: dict[str, tuple[str, list[Any]]] = {}
@@ -381,15 +389,6 @@ def _depends(plain: Any, rolled: Any) -> bool | None:
     if plain is None or rolled is None or plain.shape != rolled.shape or not np.isfinite(plain).all():
         return None
     return bool(np.abs(plain - rolled).max() > _ROUNDING * (float(np.abs(plain).max()) or 1.0))
-
-
-def _shake(variables: list[Any], share: float) -> None:
-    """Add noise of a share of their own size to weights; a little to those that are zero."""
-    generator = np.random.default_rng(0)
-    for variable in variables:
-        value = numpy_of(variable).astype(np.float32)
-        noise = generator.normal(size=value.shape) * (share * float(np.sqrt(np.mean(value**2))) + 1e-3)
-        variable.assign((value + noise).astype(value.dtype))
 
 
 def _recurrent(layer: Any) -> bool:

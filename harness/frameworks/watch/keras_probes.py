@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from harness.checks.probe_facts import AlikeFacts, StraightFacts
-from harness.frameworks.watch import affine, alike, keras_fillers, keras_norms, keras_restraints, neighbours, written
+from harness.checks.probe_facts import AlikeFacts, OrderlessFacts, StraightFacts
+from harness.frameworks.watch import affine, alike, keras_fillers, keras_norms, keras_restraints, neighbours, orderless, written
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_changes import inputs_of, with_inputs
@@ -89,6 +89,8 @@ class Probes(Rounds[Step]):
                 session.sites.place))
         session.safely("a softmax of one number", self._of_one, backend, steps, inside)
         self.facts.straight = session.safely("a straight map", self._straight, backend, steps[0])
+        if orderless.attends(session.script):
+            self.facts.orderless = session.safely("the order of steps", self._orderless, backend, steps[0])
         if self.facts.padding is not None:
             session.safely("a mask", self._mask_ends, backend, steps[0])
         shift = self.facts.shift
@@ -189,6 +191,27 @@ class Probes(Rounds[Step]):
             return None
         layer = next((layer for layer in flat_layers(model) if any(len(weight.shape) > 1 for weight in layer.trainable_variables)), None)
         return StraightFacts(layers=count, site=site(self._watch.compiles.place_of(layer)) if layer is not None else None)
+
+    def _orderless(self, backend: KerasBackend, step: Step) -> OrderlessFacts | None:
+        import tensorflow as tf
+
+        rows = backend.rows(step)
+        given = next((part for part in inputs_of(step.data)
+                      if part.shape.rank == 2 + part.dtype.is_floating and part.shape[0] == rows), None)
+        if given is None or rows < orderless.LEAST_ROWS or given.shape[1] < orderless.LEAST_LENGTH:
+            return None
+        to = orderless.order(given.shape[1])
+
+        def moved(part: Any) -> Any:
+            if part.shape.rank < 2 or tuple(part.shape[:2]) != tuple(given.shape[:2]):
+                return part
+            same = part.shape.rank == 2 and part.dtype.is_integer and orderless.positions(part.numpy())
+            return part if same else tf.gather(part, to, axis=1)
+
+        plain, other = backend.shaken(step, (None, moved))
+        if plain is None or other is None or not orderless.is_blind([plain], [other], to):
+            return None
+        return OrderlessFacts(length=len(to), site=site(orderless.embedding(self._watch.session.script)))
 
     def _mask_ends(self, backend: KerasBackend, step: Step) -> None:
         facts, layer = self.facts.padding, backend.unmasked(step)

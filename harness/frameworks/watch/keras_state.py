@@ -145,6 +145,15 @@ class Start:
         return found
 
 
+def shake(variables: list[Any], share: float) -> None:
+    """Add noise of a share of their own size to weights; a little to those that are zero."""
+    generator = np.random.default_rng(0)
+    for variable in variables:
+        value = np.array(variable.numpy()).astype(np.float32)
+        noise = generator.normal(size=value.shape) * (share * float(np.sqrt(np.mean(value**2))) + 1e-3)
+        variable.assign((value + noise).astype(value.dtype))
+
+
 @contextlib.contextmanager
 def generators_kept() -> Iterator[None]:
     """Python's, NumPy's, TensorFlow's and Keras' generators afterwards as before.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,6 +185,15 @@ class TorchBackend(Backend[Step]):
                 differ = _differ(self.outputs(replay, change), self.outputs(replay, rolled))
         self._start.put()
         return differ if moved else None  # an object of the script's own was handed over whole
+
+    def shaken(self, replay: Replay, changes: Sequence[Change | None]) -> list[list[Any]]:
+        """The outputs of slightly shaken first weights in evaluation mode, by the changed inputs: what begins at zero may hide nothing."""
+        self._start.put()
+        self._shake(self._start.weights, 0.1)
+        with self.evaluating():
+            made = [self.outputs(replay, change) for change in changes]
+        self._start.put()
+        return made
 
     def _shake(self, weights: list[Any], share: float) -> None:
         """Add noise of a share of their own size to weights; a little to those that are zero."""

@@ -6,10 +6,11 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.checks import loss_value
-from harness.checks.probe_facts import AlikeFacts, StraightFacts
+from harness.checks.probe_facts import AlikeFacts, OrderlessFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
     alike,
+    orderless,
     tensors,
     torch_accumulation,
     torch_contrary,
@@ -168,6 +169,8 @@ class Probes(Rounds[Step]):
         self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
         self._watch.session.safely("a softmax of one number", self._of_one, steps)
         self.facts.straight = self._watch.session.safely("a straight map", self._straight, backend, replay)
+        if orderless.attends(self._watch.session.script):
+            self.facts.orderless = self._watch.session.safely("the order of steps", self._orderless, backend, replay)
         if self.facts.input_matters is False:
             self._watch.session.safely("the input's end", self._where_lost, backend, replay)
         head = torch_reached.frozen_head(self._watch)
@@ -297,6 +300,26 @@ class Probes(Rounds[Step]):
         layer = next((part for module in replay.modules for part in module.modules()
                       if isinstance(getattr(part, "weight", None), torch.nn.Parameter) and part.weight.dim() > 1), None)
         return StraightFacts(layers=count, site=site(self._watch.calls.place_of(layer)) if layer is not None else None)
+
+    def _orderless(self, backend: TorchBackend, replay: Replay) -> OrderlessFacts | None:
+        rows = replay.first_rows()
+        given = next((tensor for tensor in replay.inputs() if tensor.dim() > 1 and tensor.shape[0] == rows
+                      and tensor.dim() == 2 + tensor.is_floating_point()), None)
+        if given is None or rows < orderless.LEAST_ROWS or given.shape[1] < orderless.LEAST_LENGTH:
+            return None
+        to = orderless.order(given.shape[1])
+
+        def moved(tensor: Any) -> Any:
+            if tensor.dim() < 2 or tuple(tensor.shape[:2]) != tuple(given.shape[:2]):
+                return tensor
+            same = tensor.dim() == 2 and not tensor.is_floating_point() and orderless.positions(tensor.cpu().numpy())
+            return tensor if same else tensor[:, to]
+
+        made = [[array for tensor in outputs if (array := tensors.array(tensor)) is not None]
+                for outputs in backend.shaken(replay, (None, moved))]
+        if not orderless.is_blind(made[0], made[1], to):
+            return None
+        return OrderlessFacts(length=len(to), site=site(orderless.embedding(self._watch.session.script)))
 
     def _output_place(self, replay: Replay) -> None:
         watch, model = self._watch, self._watch.seen.model
