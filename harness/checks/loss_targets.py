@@ -217,13 +217,14 @@ class TargetShape(Check):
         spread = _spread(seen)
         if spread is not None:
             return spread
-        cut = next((call for call in seen.loss_calls if call.cut_from is not None and call.inputs is not None), None)
+        cut = next((call for call in (*seen.loss_calls, *seen.broadcasts) if call.cut_from is not None and call.inputs is not None), None)
         if cut is not None and cut.inputs is not None:
             before, after = _text(tuple(cut.cut_from or ())), _text(cut.inputs.shape)
+            swap = "tf.transpose(logits, [0, 2, 1])" if seen.framework in reading.KERAS else "logits.transpose(1, 2)"
             return Finding(
                 message=f"The output fits the target only since it was cut into other pieces: {before} became {after} with its axes as "
                         "they were, and the scores of one class are those of several now, at other places.",
-                remedy="Exchange the axes: `logits.transpose(1, 2)`. `view` and `reshape` only count through the numbers.",
+                remedy=f"Exchange the axes: `{swap}`. `view` and `reshape` only count through the numbers.",
                 site=cut.site or reading.place(seen, "loss"), evidence=_shapes(seen))
         if not any(call.inputs is not None and call.target is not None for call in (*seen.loss_calls, *seen.broadcasts)):
             raise NotJudged("no loss call with its output and target was seen")

@@ -18,6 +18,7 @@ from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, keras_functions, tensors
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
+from harness.frameworks.watch.keras_cut import Cut
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_given import Given
@@ -95,6 +96,7 @@ class Loop:
         replace(tf.Tensor, "__sub__", self._wrap_difference)
         self._evaluations.attach()
         Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and recorded()).attach()
+        Cut(self._watch, lambda: self._outputs, lambda: self._looking).attach()
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
         replace(self._keras.optimizers.Optimizer, "apply_gradients", self._wrap_apply)
