@@ -27,6 +27,15 @@ class NegatedFacts(Facts):
     site: Site | None = None
 
 
+class PolicyFacts(Facts):
+    """A loss made of log-probabilities of actions, and of what these were worth by the script's own `name`: the cosine of its derivative by
+    the first with the second, step by step. Near -1 steps make good actions likelier, near 1 they make them rarer."""
+
+    name: str
+    along: list[float] = []
+    site: Site | None = None
+
+
 class LossCall(Facts):
     """One call of a loss function during training.
 

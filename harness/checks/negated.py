@@ -8,10 +8,11 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.loss_facts import NegatedFacts
+from harness.checks.loss_facts import NegatedFacts, PolicyFacts
 from harness.checks.observation import Observation
 
 _CLEARLY = 1e-3  # of a loss
+_STEPS, _ALONG = 3, 0.5  # that are looked at; a cosine
 
 
 class Negated(Check):
@@ -29,11 +30,14 @@ class Negated(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the derivative of what goes backward by the values of loss functions, from the value of one that is written out by
-        hand, and from what the loss makes of answers that are right and of others that are wrong."""
+        hand, and from what the loss makes of answers that are right and of others that are wrong; of a policy's loss, from what its
+        derivative by the log-probabilities of actions has to do with what they were worth."""
         if seen.negated is not None:
             if reading.several_models(seen):
                 raise NotJudged("several models are trained against each other, and one may want what the other does not")
             return self._turned(seen, seen.negated)
+        if seen.policy is not None and len(seen.policy.along) >= _STEPS and min(seen.policy.along) > _ALONG:
+            return self._discouraged(seen, seen.policy)
         both = seen.probes.contrary
         if both is None or reading.several_models(seen):
             raise NotJudged("no loss that is known was seen with a minus before it, nor what one makes of answers that are right")
@@ -61,6 +65,18 @@ class Negated(Check):
             remedy="It is -1 where both sides are alike, and so to be made small as it is: `loss = cosine(y_true, y_pred)`, or `1 + ...` "
                    "to have it begin at 0." if cosine else _REMEDY,
             site=facts.site or reading.place(seen, "loss", "backward"), evidence=reading.own_losses(seen))
+
+
+    @staticmethod
+    def _discouraged(seen: Observation, facts: PolicyFacts) -> Finding:
+        return Finding(
+            message=f"Each step makes actions rarer the more they were worth: the loss grows with the log-probability of an action where "
+                    f"`{facts.name}` is large, and it is made small.",
+            remedy=f"Put a minus before it: `loss = -(log_probs * {facts.name}).mean()`. What is to become large is made small with its "
+                   "sign turned.",
+            site=facts.site or reading.place(seen, "loss", "backward"),
+            evidence=[f"cosine of the loss's derivative by the log-probabilities with `{facts.name}`: "
+                      + ", ".join(f"{cosine:.2f}" for cosine in facts.along), *reading.own_losses(seen)])
 
 
 def _more(ones: list[float], others: list[float]) -> bool:

@@ -28,7 +28,16 @@ from harness.checks.data_facts import (
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
-from harness.checks.loss_facts import DivergenceFacts, LossCall, NegatedFacts, StrayFacts, TemperedFacts, UnweighedFacts, WeightFacts
+from harness.checks.loss_facts import (
+    DivergenceFacts,
+    LossCall,
+    NegatedFacts,
+    PolicyFacts,
+    StrayFacts,
+    TemperedFacts,
+    UnweighedFacts,
+    WeightFacts,
+)
 from harness.checks.model_facts import BadBirth, CarriedFacts, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -125,6 +134,7 @@ class Observation(Facts):
     tempered: TemperedFacts | None = None
     stray: StrayFacts | None = None
     negated: NegatedFacts | None = None
+    policy: PolicyFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

@@ -18,8 +18,8 @@ from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, keras_functions, tensors
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
-from harness.frameworks.watch.keras_cut import Cut
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
+from harness.frameworks.watch.keras_cut import Cut
 from harness.frameworks.watch.keras_data import class_ids
 from harness.frameworks.watch.keras_given import Given
 from harness.frameworks.watch.keras_graphs import Graphs

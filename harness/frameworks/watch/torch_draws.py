@@ -60,7 +60,10 @@ class Draws:
         @functools.wraps(original)
         def log_prob(distribution: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
             self._drawn.pop(id(value), None)
-            return original(distribution, value, *args, **kwargs)
+            made = original(distribution, value, *args, **kwargs)
+            if self._watch.session.active and self._is_tensor(made):
+                self._watch.session.safely("a policy", self._watch.policy.gave, made)
+            return made
 
         return log_prob
 

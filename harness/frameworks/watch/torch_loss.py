@@ -181,6 +181,7 @@ class Losses:
             watch.session.safely("loss terms", self._terms, plain, used)
         watch.session.safely("losses that stay behind", watch.strays.committed, plain, used)
         watch.session.safely("the sign of a loss", watch.signs.committed, plain, used, calls)
+        watch.session.safely("a policy", watch.policy.committed, plain)
         return used
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:

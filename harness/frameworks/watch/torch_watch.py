@@ -56,6 +56,7 @@ from harness.frameworks.watch.torch_origins import Origins
 from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
+from harness.frameworks.watch.torch_policy import Policy
 from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_rested import Rested
 from harness.frameworks.watch.torch_restores import Restores
@@ -109,6 +110,7 @@ class TorchWatcher:
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
+        self.policy = Policy(self)
         self.restores = Restores(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
@@ -271,6 +273,7 @@ class TorchWatcher:
             self.tape.clear()  # gradients come another way, and what is recorded for a backward pass would keep their graphs
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
+        self.policy.stepped()
         self.states.carried.stepped()
         self.copies.stepped()
         self.session.safely("a probe", self.probes.stepped)

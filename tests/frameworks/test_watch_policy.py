@@ -1,0 +1,51 @@
+"""Losses of policies: with a minus before what actions were worth, and without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.watching import found, watch
+
+TEXT = """
+import torch, torch.nn as nn
+from torch.distributions import Categorical
+torch.manual_seed(0)
+net = nn.Linear(4, 3)
+optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+best = torch.randint(0, 3, (16,))
+for number in range(12):
+    states = torch.randn(32, 4)
+    policy = Categorical(logits=net(states))
+    actions = policy.sample()
+    NAME = torch.randn(32) + (actions == states[:, :3].argmax(1)).float()
+    NAME = NAME - NAME.mean()
+    log_probs = policy.log_prob(actions)
+    loss = LOSS
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+RATIO = "torch.exp(log_probs - log_probs.detach())"
+
+
+@pytest.mark.parametrize(("loss", "name", "wrong"), [
+    ("(log_probs * advantages).mean()", "advantages", True),
+    ("-(log_probs * advantages).mean()", "advantages", False),
+    ("(-log_probs * advantages).sum()", "advantages", False),
+    ("(log_probs * -advantages).mean()", "advantages", False),
+    ("(log_probs * costs).mean()", "costs", False),  # what is to become small is made small
+    (f"-torch.min({RATIO} * advantages, {RATIO}.clamp(0.8, 1.2) * advantages).mean()", "advantages", False),
+    (f"torch.min({RATIO} * advantages, {RATIO}.clamp(0.8, 1.2) * advantages).mean()", "advantages", True),
+])
+def test_the_sign(tmp_path: Path, loss: str, name: str, *, wrong: bool) -> None:
+    seen = watch(tmp_path, TEXT.replace("LOSS", loss).replace("NAME", name))
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("L216" in found(seen)) is wrong
+    if wrong:
+        told = next(result.finding for result in walk(seen) if result.code == "L216")
+        assert told is not None
+        assert told.site is not None
+        assert told.site.source.startswith("loss = ")
