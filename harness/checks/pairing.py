@@ -7,13 +7,15 @@ import math
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts, MixedFacts
-from harness.checks.evaluation_facts import HandedFacts, RelationFacts
+from harness.checks.evaluation_facts import HandedFacts, RelationFacts, ScaleFacts
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
 # Of the variance of mixed rows: what exchanged shares explain at least, and how many times what the shares themselves do.
 _EXPLAINED, _BETTER = 0.02, 1.5
 _LEAST_DRAWS, _LEAST_BATCHES = 3, 1
+_FAINTER = 0.99  # of a deviation: mixtures of two rows vary less than rows do
 # A regression that correlates so with its rows has learnt them; of fewer others than this a correlation says little.
 _BY_HEART, _RELATED_ROWS = 0.3, 500
 # Share of rows with the same answer: a model that has learnt its rows by heart leans far to one side, too.
@@ -39,6 +41,8 @@ def finding(seen: Observation) -> Finding | None:
         return _drawn_apart(seen, seen.augmentation)
     if seen.mixed_rows is not None and seen.mixed_rows.exchanged > max(_EXPLAINED, _BETTER * seen.mixed_rows.told):
         return _exchanged(seen, seen.mixed_rows)
+    if (place := seen.sites.get("blended")) is not None and (scale := seen.evaluation.scale) is not None and _fainter(scale):
+        return _blended(place, scale)
     if seen.mirrored is not None:
         return _mirrored(seen, seen.mirrored)
     if seen.mixed is not None and not reading.script_learns(seen):
@@ -50,6 +54,23 @@ def finding(seen: Observation) -> Finding | None:
             site=seen.mixed, evidence=["Given rows in one order and in the reverse, it makes two different sets of rows.",
                                        "The script's losses have not fallen."])
     return None
+
+
+def _fainter(scale: ScaleFacts) -> bool:
+    """Whether rows vary less in training than in any batch of the evaluation, as mixtures do."""
+    return scale.std < min(_FAINTER * scale.held_std, scale.held_stds[0])
+
+
+def _blended(place: Site, scale: ScaleFacts) -> Finding:
+    """Mixup of the inputs alone."""
+    return Finding(
+        message="Each row is mixed with another one of its batch, and its target is not: half of what the model is shown belongs to a row "
+                "whose target it is not told.",
+        remedy="Mix both by the same share and order, `target = w * onehot + (1 - w) * onehot[order]`, or mix the losses: "
+               "`w * loss(output, y) + (1 - w) * loss(output, y[order])`.",
+        site=place,
+        evidence=["the order by which rows are mixed is used for nothing else",
+                  f"deviation of the numbers in training: {scale.std:.3g}; in the evaluation: {scale.held_std:.3g}"])
 
 
 def unrelated(seen: Observation) -> Finding | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import (
+    blends,
     compounding,
     dilution,
     keras_one_hot,
@@ -324,6 +325,7 @@ class KerasWatcher:
 
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
+        self.session.noted("blended", blends.alone(self.session.script))
         self.session.noted("pooled", dilution.written(self.session.script))
         self.session.noted("scaled_whole", one_scale.written(self.session.script))
         self.session.noted("shift.written", shifts.written(str(self.session.script)))

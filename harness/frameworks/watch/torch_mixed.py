@@ -17,8 +17,10 @@ def shares(torch: Any, loss: Any, records: list[Any]) -> Any:
         return first.target.detach() if first.target.is_floating_point() else None
     if len(entropies) > 2 or entropies[1].inputs is not first.inputs or any(record.target.is_floating_point() for record in entropies):
         return None
+    if any(record.output.dim() for record in entropies):
+        return None  # of every row its own, weighed by the script
     one, other, whole = (float(value.detach()) for value in (first.output, entropies[1].output, loss))
-    if first.output.dim() or abs(one - other) < _APART * abs(one):
+    if abs(one - other) < _APART * abs(one):
         return None
     share = (whole - other) / (one - other)
     if not 0 <= share <= 1:

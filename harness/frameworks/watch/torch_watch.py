@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
+    blends,
     dilution,
     one_scale,
     shifts,
@@ -326,6 +327,7 @@ class TorchWatcher:
     def _mirrored(self) -> None:
         self.seen.mirrored = self.mirrored.measure()
         self.seen.mixed_rows = self.mixed_rows.measure()
+        self.session.noted("blended", self.session.safely("rows that are mixed", blends.alone, self.session.script))
         if self.seen.mirrored is not None:
             self.session.noted("moved", written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))
 
