@@ -36,7 +36,8 @@ class Negated(Check):
             if reading.several_models(seen):
                 raise NotJudged("several models are trained against each other, and one may want what the other does not")
             return self._turned(seen, seen.negated)
-        if seen.policy is not None and len(seen.policy.along) >= _STEPS and min(seen.policy.along) > _ALONG:
+        along = seen.policy.along if seen.policy is not None else []
+        if seen.policy is not None and len(along) >= _STEPS and min(along) > 0 and statistics.median(along) > _ALONG:
             return self._discouraged(seen, seen.policy)
         both = seen.probes.contrary
         if both is None or reading.several_models(seen):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
+from tests.frameworks.test_watch_keras import watch as watch_keras
 from tests.frameworks.watching import found, watch
 
 TEXT = """
@@ -49,3 +50,32 @@ def test_the_sign(tmp_path: Path, loss: str, name: str, *, wrong: bool) -> None:
         assert told is not None
         assert told.site is not None
         assert told.site.source.startswith("loss = ")
+
+
+KERAS = """
+import keras, numpy as np, tensorflow as tf
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+net = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+optimizer = keras.optimizers.Adam(1e-2)
+@tf.function
+def update(states, actions, advantages):
+    with tf.GradientTape() as tape:
+        chosen = tf.gather(tf.nn.log_softmax(net(states)), actions, batch_dims=1)
+        loss = SIGNtf.reduce_mean(chosen * advantages)
+    optimizer.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
+    return loss
+for number in range(40):
+    states = rng.normal(size=(32, 4)).astype("float32")
+    actions = tf.random.categorical(net(states), 1)[:, 0].numpy().astype("int32")
+    advantages = (rng.normal(size=32) + (actions == states[:, :3].argmax(1))).astype("float32")
+    update(states, actions, advantages - advantages.mean())
+"""
+
+
+@pytest.mark.parametrize(("sign", "wrong"), [("", True), ("-", False)])
+def test_a_loop_with_a_tape(tmp_path: Path, sign: str, *, wrong: bool) -> None:
+    seen = watch_keras(tmp_path, KERAS.replace("SIGN", sign))
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("L216" in found(seen)) is wrong
+    assert seen.policy is not None
