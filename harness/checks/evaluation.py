@@ -114,6 +114,13 @@ class MetricInput(Check):
     @staticmethod
     def _wrong_axis(seen: Observation) -> Finding | None:
         """One prediction per class is compared with one label per row, in a line of the script's own outside every model and loss."""
+        largest = seen.evaluation.argmax
+        if largest is not None and largest.classes == reading.class_units(seen, next(iter(seen.loss_calls), None)):
+            return Finding(
+                message=f"`tf.argmax` without an axis goes along the first one, the rows of the batch: it gives {largest.classes} row "
+                        "numbers, one for each class, and no class for a row.",
+                remedy="Take the largest along the classes: `tf.argmax(logits, axis=-1)`, of one-hot labels as well.", site=largest.site,
+                evidence=[f"what it was given: ({'rows' if largest.rows is None else largest.rows}, {largest.classes})"])
         error = seen.exception
         match = re.search(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", error.message) if error else None
         if error is None or match is None or error.site is None or error.module or error.stage in {"forward", "loss", "backward", "step"}:

@@ -276,6 +276,14 @@ class ScaleFacts(Facts):
     held_below: float = 0.0
 
 
+class ArgmaxFacts(Facts):
+    """The largest of float[rows, classes] that TensorFlow was asked for without an axis: along the rows. `rows`: None in a graph."""
+
+    classes: int
+    rows: int | None = None
+    site: Site | None = None
+
+
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active; `sampled`: those of them that ask for the same rows three times in a row or more. `training_in_eval_mode`:
@@ -286,7 +294,8 @@ class EvaluationFacts(Facts):
     `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode. `unlabelled`: a Trainer's evaluation
     found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
-    `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls."""
+    `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
+    `argmax`: the largest of some scores, taken along the rows."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -316,4 +325,5 @@ class EvaluationFacts(Facts):
     strange: StrangeFacts | None = None
     drawn: DrawnFacts | None = None
     handed: HandedFacts | None = None
+    argmax: ArgmaxFacts | None = None
     site: Site | None = None

@@ -12,6 +12,7 @@ from harness.frameworks.watch import (
     blends,
     compounding,
     dilution,
+    keras_argmax,
     keras_one_hot,
     keras_overwritten,
     keras_straight,
@@ -114,6 +115,7 @@ class KerasWatcher:
             self.open_tapes.attach()
             self.restores.attach()
             keras_straight.attach(self.session)
+            keras_argmax.attach(self.session)
             keras_one_hot.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
