@@ -92,3 +92,15 @@ def test_answers_for_each_step_go_with_it() -> None:
     assert not orderless.is_blind([steps], [steps], to)
     assert not orderless.is_blind([whole], [whole + 0.1], to)
     assert not orderless.is_blind([np.ones((6, 3))], [np.ones((6, 3))], to)  # rows that are all answered alike say nothing
+
+
+def test_what_tells_where_a_step_stands() -> None:
+    rng, rows = np.random.default_rng(0), np.zeros((4, 1))
+    assert orderless.positions(rows + np.arange(6))
+    assert orderless.positions(np.cumsum(rng.random((4, 6)), axis=1))
+    assert not orderless.positions(rng.integers(0, 9, (4, 6)))
+    assert not orderless.positions((np.arange(6) < rng.integers(2, 5, (4, 1))).astype(int))  # a mask
+    steps = rng.normal(size=(4, 6, 3))
+    assert not orderless.placed(steps)
+    steps[:, :, 1] = np.arange(6) / 6
+    assert orderless.placed(steps)

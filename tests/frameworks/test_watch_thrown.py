@@ -36,6 +36,16 @@ def test_a_step_behind_the_loop(tmp_path: Path) -> None:
     assert seen.thrown.site.source == "optimizer.step()"
 
 
+SURGERY = "kept = [p.grad + old for p, old in zip(model.parameters(), kept)]"
+
+
+def test_gradients_that_are_put_back(tmp_path: Path) -> None:
+    again = "[setattr(p, 'grad', old) for p, old in zip(model.parameters(), kept)]; optimizer.step()"
+    head = HEAD + "kept = [torch.zeros_like(p) for p in model.parameters()]\n"
+    seen = watch(tmp_path, head + text("optimizer.zero_grad()", SURGERY, again).removeprefix(HEAD))
+    assert seen.thrown is None
+
+
 @pytest.mark.parametrize(("begin", "within", "behind"), [
     ("optimizer.zero_grad()", "optimizer.step()", "pass"),
     ("pass", "pass", "optimizer.step(); optimizer.zero_grad()"),  # all batches of an epoch added up

@@ -200,6 +200,8 @@ class Probes(Rounds[Step]):
                       if part.shape.rank == 2 + part.dtype.is_floating and part.shape[0] == rows), None)
         if given is None or rows < orderless.LEAST_ROWS or given.shape[1] < orderless.LEAST_LENGTH:
             return None
+        if given.dtype.is_floating and orderless.placed(given.numpy()):
+            return None
         to = orderless.order(given.shape[1])
 
         def moved(part: Any) -> Any:

@@ -29,8 +29,13 @@ def order(length: int) -> list[int]:
 
 
 def positions(values: Array) -> bool:
-    """Whether an integer array `[rows, length]` is the same for every row, as the numbers of positions are."""
-    return bool((values == values[:1]).all())
+    """Whether an array `[rows, length]` tells where each step stands: it is the same for every row, or goes up in all of them."""
+    return bool((values == values[:1]).all()) or (bool((np.diff(values, axis=1) >= 0).all()) and bool((values[:, -1] > values[:, 0]).all()))
+
+
+def placed(steps: Array) -> bool:
+    """Whether a column of `float[rows, length, columns]` tells that."""
+    return any(positions(steps[:, :, column]) and float(np.ptp(steps[:, :, column])) > 0 for column in range(steps.shape[2]))
 
 
 def is_blind(plain: Sequence[Array], moved: Sequence[Array], to: Sequence[int]) -> bool:

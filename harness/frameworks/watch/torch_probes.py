@@ -307,6 +307,8 @@ class Probes(Rounds[Step]):
                       and tensor.dim() == 2 + tensor.is_floating_point()), None)
         if given is None or rows < orderless.LEAST_ROWS or given.shape[1] < orderless.LEAST_LENGTH:
             return None
+        if given.is_floating_point() and orderless.placed(given.detach().float().cpu().numpy()):
+            return None
         to = orderless.order(given.shape[1])
 
         def moved(tensor: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import statistics
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import ThrownFacts, UnzeroedFacts
+from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -64,7 +66,10 @@ class Zeroing:
 
     def finish(self) -> None:
         """The first optimizer of several whose gradients were never gone; and steps of an only one that nearly all passes were lost for."""
-        if len(self._thrown) >= _STEPS and len(self._watch.steps.stepping) == 1:
+        # A script that reads or writes gradients itself may put back what it has zeroed.
+        by_hand = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(parsed.tree(str(
+            self._watch.session.script))))
+        if len(self._thrown) >= _STEPS and len(self._watch.steps.stepping) == 1 and not by_hand:
             backwards, thrown = map(list, zip(*self._thrown, strict=True))
             if all(lost >= max(2, passes - 1) for passes, lost in self._thrown):
                 self._watch.seen.thrown = ThrownFacts(backwards=backwards, thrown=thrown, site=site(self._step))
