@@ -18,7 +18,7 @@ from harness.checks import constant_answer
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AlikeFacts, SameBatchFacts
-from harness.frameworks.watch import baseline, carry, one_shot, orders, reseeded, restraints
+from harness.frameworks.watch import baseline, carry, defaults, one_shot, orders, reseeded, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.session import Clock, WatchSession
@@ -214,6 +214,9 @@ class Rounds(ABC, Generic[S]):
             fits.inputs()
             self.look(fits, steps)
             self._restraints = self.watched.session.safely("what holds the model back", self.restraints, fits, steps) or []
+            for restraint in self._restraints:
+                if restraint.kind == "decay":
+                    restraint.site = site(defaults.of("weight_decay", self.watched.session.script)) or restraint.site
             if self._may_fit("overfit"):
                 fits.overfit()
         self._step_s = fits.step_s
