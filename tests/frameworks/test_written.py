@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.frameworks.watch import written
+from harness.frameworks.watch import numbering, written
 
 FUNCTION = """
 def fit(model, x):
@@ -52,3 +52,18 @@ def test_rebound(tmp_path: Path, text: str, optimizer: int, line: int | None) ->
     path.write_text(text)
     found = written.rebound((str(path), optimizer, ""))
     assert (found and found[1]) == line
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("def ids(names):\n    return {name: i for i, name in enumerate(names)}", 2),
+    ("def ids(names):\n    names = sorted(names)\n    return {n: k for k, n in enumerate(names)}", 3),
+    ("ids = {name: i for i, name in enumerate(names)}", None),  # once, for all parts
+    ("def words(texts):\n    return {word: i for i, word in enumerate(texts)}", None),
+    ("def names(ids):\n    return {i: name for i, name in enumerate(ids)}", None),
+    ("def a(x):\n    return {n: i for i, n in enumerate(x)}\ndef b(x):\n    return {n: i for i, n in enumerate(x)}", None),
+])
+def test_names_that_are_numbered_anew(tmp_path: Path, text: str, line: int | None) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    found = numbering.anew(str(script))
+    assert (found[1] if found is not None else None) == line

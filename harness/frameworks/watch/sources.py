@@ -8,7 +8,7 @@ from harness.checks.data_facts import SourceFacts
 from harness.checks.observation import Observation
 from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import numbering, parsed
 from harness.frameworks.watch.bindings import Path
 from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import site
@@ -20,11 +20,17 @@ Start = tuple[ast.expr, Path]
 
 
 def of(seen: Observation, callers: Callers | None = None) -> dict[str, list[SourceFacts]]:
-    """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read.
+    """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read. `numbered`: the
+    line on which a function of the script gives names their numbers each time it is called.
 
     `callers`: the lines of the script that were under way when a place was first come to.
     """
-    callers = callers or {}
+    found = _ways(seen, callers or {})
+    place = site(numbering.anew(seen.script)) if found else None
+    return found | ({"numbered": [SourceFacts(site=place, kind="made")]} if place is not None else {})
+
+
+def _ways(seen: Observation, callers: Callers) -> dict[str, list[SourceFacts]]:
     # The loss of Keras is named where the model is compiled, which tells nothing of its data.
     called = next((call.site for call in seen.loss_calls if call.site), None)
     starts = {"fit": seen.sites.get("fit"), "loss": seen.sites.get("loss") or called, "trainer": seen.sites.get("trainer")}
