@@ -7,11 +7,11 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.evaluation_facts import FoldFacts
+from harness.checks.evaluation_facts import FoldFacts, SharedFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
-_ROWS, _SHARE = 20, 0.1
+_ROWS, _SHARE, _MOSTLY = 20, 0.1, 0.5
 
 
 class SharedRowsFound(Check):
@@ -36,6 +36,8 @@ class SharedRowsFound(Check):
             return self._own(seen, shared.own, unused)
         if shared is None or not shared.rows:
             raise NotJudged("no evaluation of rows of numbers was seen, apart from one of all rows")
+        if shared.overlapping >= max(_ROWS, _MOSTLY * shared.windows):
+            return self._windows(seen, shared)
         if shared.shared < _ROWS or shared.shared < _SHARE * shared.rows:
             return None
         if shared.alike:
@@ -49,6 +51,17 @@ class SharedRowsFound(Check):
             or reading.place(seen, "evaluation", "fit"),
             evidence=[f"rows compared: {shared.rows}, with {shared.trained} different ones of the training, number by number",
                       f"shared: {100 * shared.shared / shared.rows:.0f} %"])
+
+    @staticmethod
+    def _windows(seen: Observation, shared: SharedFacts) -> Finding:
+        """Windows that were cut first and split at random afterwards."""
+        return Finding(
+            message=f"{shared.overlapping} of {shared.windows} windows of the evaluation overlap by half and more with windows that the "
+                    "model has been trained on: they are asked for what was seen, one step on.",
+            remedy="Split the series by time first, and cut the windows of each part afterwards: `train, test = series[:cut], "
+                   "series[cut:]`. A random split of windows that overlap puts the neighbours of every test window into the training.",
+            site=sourcing.line(seen, "parted", "made") or sourcing.common(seen) or reading.place(seen, "evaluation", "fit"),
+            evidence=["each of them holds the first half of a training window, number by number, further on"])
 
     @staticmethod
     def _own(seen: Observation, rows: int, unused: Site) -> Finding:

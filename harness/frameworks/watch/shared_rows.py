@@ -11,6 +11,7 @@ import numpy as np
 from harness.checks.evaluation_facts import SharedFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.own_rows import OwnRows
+from harness.frameworks.watch.windows import Windows
 
 _NUMBERS, _MOST_ROWS, _LARGEST = 4, 50_000, 1 << 22
 _WHOLE = 0.95  # of a batch: the training rows themselves are evaluated
@@ -36,7 +37,7 @@ class SharedRows:
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._steps, self._turns, self._before = 0, 0, set[int]()
         self._facts = SharedFacts()
-        self._own = OwnRows()
+        self._own, self._windows = OwnRows(), Windows()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
@@ -59,6 +60,7 @@ class SharedRows:
                     plain = row.reshape(-1)
                     values.append(plain[np.linspace(0, plain.size - 1, min(_COLUMNS, plain.size)).astype(int)])
             known.update(new)
+            self._windows.trained(rows, list(new))
 
     def held(self, model: Any, given: Sequence[Any], source: Any = None) -> None:
         """An evaluation does. `source`: the loader of these, where there is one; those of another are another evaluation's."""
@@ -75,6 +77,7 @@ class SharedRows:
         met = [mark for mark in marks if mark in known]
         if len(met) >= _WHOLE * len(marks):
             return
+        self._windows.held(rows[[mark not in known for mark in marks]])
         self._met.update(met)
         self._pass = [self._pass[0] + len(marks), self._pass[1] + len(met)]
 
@@ -100,6 +103,7 @@ class SharedRows:
         if self._turns >= _TURNS:
             self._facts = SharedFacts()
         self._facts.own = self._own.rows()
+        self._facts.windows, self._facts.overlapping = self._windows.facts() if self._turns < _TURNS else (0, 0)
         return self._facts if self._facts.rows or self._facts.own else None
 
 

@@ -8,7 +8,7 @@ from harness.checks.data_facts import SourceFacts
 from harness.checks.observation import Observation
 from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import numbering, parsed
+from harness.frameworks.watch import numbering, parsed, windows
 from harness.frameworks.watch.bindings import Path
 from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import site
@@ -21,13 +21,13 @@ Start = tuple[ast.expr, Path]
 
 def of(seen: Observation, callers: Callers | None = None) -> dict[str, list[SourceFacts]]:
     """For `labels` and `inputs` the lines, the latest first; without what cannot be told. Lines of notebooks are not read. `numbered`: the
-    line on which a function of the script gives names their numbers each time it is called.
+    line on which a function of the script gives names their numbers each time it is called; `parted`: where rows are split at random.
 
     `callers`: the lines of the script that were under way when a place was first come to.
     """
     found = _ways(seen, callers or {})
-    place = site(numbering.anew(seen.script)) if found else None
-    return found | ({"numbered": [SourceFacts(site=place, kind="made")]} if place is not None else {})
+    lines = {"numbered": numbering.anew(seen.script), "parted": windows.parted(seen.script)} if found else {}
+    return found | {name: [SourceFacts(site=place, kind="made")] for name, line in lines.items() if (place := site(line)) is not None}
 
 
 def _ways(seen: Observation, callers: Callers) -> dict[str, list[SourceFacts]]:
