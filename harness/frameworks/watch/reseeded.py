@@ -16,6 +16,7 @@ from harness.frameworks.watch.sites import Place
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
+Stack = tuple[Place, ...]
 _LATER = {"torch": "manual_seed", "tensorflow": "random.set_seed"}
 _MOST = 0.9  # of the steps
 
@@ -25,8 +26,9 @@ class Reseeded:
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
-        self._since: dict[Place, Any] = {}  # by the script's line, the seed that it set since the last step
-        self._known: dict[Place, tuple[Any, int]] = {}  # the seed that a line set first, and before how many steps it set the same
+        self._since: dict[Stack, Any] = {}  # by the script's lines, innermost first, the seed that was set there since the last step
+        self._known: dict[Stack, tuple[Any, int]] = {}  # the seed that was set there first, and before how many steps it was the same
+        self._around: set[tuple[str, str]] = set()  # files and functions that the steps are taken in
         self._steps = 0
 
     def attach(self) -> None:
@@ -54,21 +56,23 @@ class Reseeded:
         return seed
 
     def _seeded(self, value: int) -> None:
-        place = self._session.sites.place()
-        if place is not None:
-            self._since[place] = value
+        self._since[self._session.sites.stack()] = value
 
     def stepped(self) -> None:
         """A step is over."""
         self._steps += 1
+        if not self._around:
+            self._around = {(file, function) for file, _, function in self._session.sites.stack()}
         for place, value in self._since.items():
             first, count = self._known.get(place, (value, 0))
             self._known[place] = (first, count + (value == first))
         self._since = {}
 
     def place(self) -> tuple[Place, int] | None:
-        """The line that sets the same seed before nearly every step, and the seed."""
-        return next(((place, value) for place, (value, count) in self._known.items() if count >= _MOST * self._steps), None)
+        """The line that sets the same seed before nearly every step, and the seed. Of a helper, where the function that steps calls it."""
+        stack, value = next(((stack, value) for stack, (value, count) in self._known.items() if count >= _MOST * self._steps), ((), 0))
+        inside = [place for place in stack if (place[0], place[2]) in self._around]
+        return ((inside or list(stack))[0], value) if stack else None
 
 
 def same(batches: list[list[np.ndarray[Any, Any]]]) -> int:

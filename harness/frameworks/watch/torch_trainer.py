@@ -10,7 +10,7 @@ import numpy as np
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, written
+from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, trainer_cuts, written
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_batches import IGNORED
 from harness.frameworks.watch.torch_evaluation import numbers
@@ -201,6 +201,7 @@ class Trainers:
                 session.safely("compute_metrics", self._longer, facts, mine, prediction)
                 session.safely("compute_metrics", self._exchanged, facts, mine, prediction)
                 session.safely("compute_metrics", self._ranked, mine, prediction)
+                session.safely("compute_metrics", self._cut, facts, mine, prediction)
             return values
 
         return compute_metrics
@@ -292,8 +293,7 @@ class Trainers:
                                                     label_ids=np.concatenate([labels, np.full_like(labels, IGNORED)], axis=1)))
         if isinstance(values, dict):
             facts.longer = numbers(values)
-            code = getattr(mine, "__code__", None)
-            facts.counted = site(written.compared(code, self._watch.session.sites)) if code is not None else None
+            facts.counted = self._compares(mine)
 
     def _ranked(self, mine: Any, prediction: Any) -> None:
         """Whether the script's metric takes scores for nothing but which is the largest: with all others in reverse order it says the same,
@@ -316,6 +316,19 @@ class Trainers:
             if not all(isinstance(values, dict) for values in said) or not numbers(said[0]) or numbers(said[0]) != numbers(said[1]):
                 return
         memory.scores_kept, memory.classes = int(scores.nbytes), int(scores.shape[-1])
+
+    def _cut(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
+        """Whether the script's metric takes raw scores for probabilities and cuts them at one half."""
+        decisions = self._watch.seen.evaluation.decisions
+        found = trainer_cuts.at_half(lambda tried: self._asked(mine, tried), prediction) if not decisions else None
+        if found is not None:
+            found.site = self._compares(mine) or self._written(mine) or facts.site
+            decisions.append(found)
+
+    def _compares(self, function: Any) -> Site | None:
+        """Where a function compares something, if it does."""
+        code = getattr(function, "__code__", None)
+        return site(written.compared(code, self._watch.session.sites)) if code is not None else None
 
     def _written(self, function: Any) -> Site | None:
         """Where the script defines a function, if it does."""
