@@ -186,7 +186,8 @@ class OptimizerFacts(Facts):
     script tries. `clips_nothing`: gradients are clipped at every step, where there are none, and `clips_late`: after it; `clip_share`: the
     part that clipping leaves of a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how
     many steps of Keras' `fit` went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has
-    no call of it. `used_up`: the step from which on a schedule gives no rate any more, and the steps that are planned.
+    no call of it. `used_up`: the step from which on a schedule gives no rate any more, and the steps that are planned. `remade`: of so
+    many steps each was taken by an optimizer of its own.
     """
 
     kind: str = ""
@@ -221,4 +222,5 @@ class OptimizerFacts(Facts):
     compounded: CompoundFacts | None = None
     cycle: CycleFacts | None = None
     used_up: tuple[int, int] | None = None
+    remade: int = 0
     site: Site | None = None

@@ -54,3 +54,13 @@ def test_exchanged_betas_do_what_the_check_says() -> None:
         longest[betas] = max(steps) / 0.01
     assert longest[0.9, 0.999] < 1.1
     assert longest[0.999, 0.9] > 5
+
+
+@pytest.mark.parametrize(("kind", "momentum", "remade", "verdict"), [
+    ("Adam", 0.9, 30, True), ("SGD", 0.9, 30, True), ("RMSprop", None, 30, True), ("SGD", None, 30, False), ("Adam", 0.9, 0, False),
+    ("Adam", 0.9, 3, False)])
+def test_an_optimizer_that_is_made_anew_for_every_step(kind: str, momentum: float | None, remade: int, *, verdict: bool) -> None:
+    seen = with_optimizer(kind, momentum, 0.999 if kind == "Adam" else None)
+    assert seen.optimizer is not None
+    seen.optimizer.remade = remade
+    assert (judge("S409", seen) == "found") is verdict

@@ -54,6 +54,9 @@ class Trainings:
         if not training.others and not whole and not seen.trainer and seen.optimizer is not None:
             seen.optimizer.training_steps = self._session.safely(
                 "the length of a training", training.plan.stepped, self._session.sites.frames)
+        if seen.optimizer is not None and not whole:
+            each_new = all(other.steps == 1 for other in self._known.values())
+            seen.optimizer.remade = len(self._known) if each_new else 0
         if self._begins is not None and id(optimizer) in self._begins.others:
             seen.further = self._begins = None  # they take turns
         if seen.further is None and training.others and (training.steps == 1 or whole):
