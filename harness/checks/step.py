@@ -8,7 +8,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import lone_number, opposed, reading, regularization, schedules
+from harness.checks import added_up, lone_number, opposed, reading, regularization, schedules
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -22,7 +22,6 @@ _CAUSES = ("F105", "F109", "L201", "L202", "L203", "L205", "L206", "L207", "L208
            "G304", "G305", "G306", "G307", "G308", "S403", "S404", "S405")
 # Keras says so: of an optimizer that has met a model, and meets another.
 _OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
-_BUFFERED = 3
 _STEADY, _CAME_DOWN = 8, 0.1
 _DEEP, _OFTEN = 0.6, 0.2  # of the loss at the start; of the later steps
 _STILL = 1e-3  # change of the weights by their own size, over the whole training that was watched
@@ -151,7 +150,7 @@ class GradientsNotZeroed(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the gradients that are there before a step's first backward pass, over all steps."""
         if seen.framework in reading.KERAS:
-            return self._buffered(seen)
+            return added_up.finding(seen)
         if seen.unzeroed is not None:
             return self._one_of_several(seen.unzeroed)
         if reading.several_models(seen):
@@ -192,19 +191,6 @@ class GradientsNotZeroed(Check):
             remedy="Call this optimizer's own `zero_grad()` before the backward pass that it steps for; a call of another optimizer's "
                    "leaves these gradients as they are.",
             site=found.site, evidence=[f"Gradient norm that was left at each: {', '.join(f'{norm:.3g}' for norm in found.before[:8])}"])
-
-    @staticmethod
-    def _buffered(seen: Observation) -> Finding | None:
-        """Variables that gradients are added to, and that nothing is ever taken from."""
-        found = seen.buffers
-        if found is None or found.held or len(found.norms) < _BUFFERED or not all(found.norms):
-            return None
-        return Finding(
-            message=f"Gradients are added up in {found.variables} variables, and these are never set back to zero: each step repeats all "
-                    "that came before it.",
-            remedy="After `apply_gradients`, set them back: `for buffer in buffers: buffer.assign(tf.zeros_like(buffer))`; or leave the "
-                   "adding up to Keras, `Adam(gradient_accumulation_steps=4)`.", site=found.site or reading.place(seen, "step", "fit"),
-            evidence=[f"Norm of what is added up: {', '.join(f'{norm:.3g}' for norm in found.norms[:8])}"])
 
     @staticmethod
     def _carried(before: StepFacts, step: StepFacts) -> bool:

@@ -217,3 +217,12 @@ def test_the_line_of_a_loss_at_which_the_way_to_the_weights_ends(tmp_path: Path)
     seen = watch(tmp_path, (HEAD + UNCONNECTED).replace("NAME", "keras"))
     assert found(seen) == ["G302"]
     assert seen.sites["cut"].source == "answer = tf.where(y_pred >= 0.5, 1.0, 0.0)"
+
+
+@pytest.mark.parametrize(("before", "behind", "codes"), [(True, False, ["S403"]), (False, True, [])])
+def test_what_is_set_back_before_it_is_applied(tmp_path: Path, before: bool, behind: bool, codes: list[str]) -> None:
+    zero = ZERO.replace("BUFFERS", "buffers")
+    step = "            optimizer.apply_gradients(zip(buffers, net.trainable_variables))"
+    text = LOOP.replace(step, f"            {zero}\n{step}" if before else step).replace("RESET", zero if behind else "pass")
+    seen = watch(tmp_path, HEAD.replace("NAME", "keras") + text)
+    assert [code for code in found(seen) if code == "S403"] == codes
