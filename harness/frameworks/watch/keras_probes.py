@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from harness.checks.probe_facts import AlikeFacts, OrderlessFacts, StraightFacts
-from harness.frameworks.watch import affine, alike, keras_fillers, keras_norms, keras_restraints, neighbours, orderless, written
+from harness.frameworks.watch import (
+    affine,
+    alike,
+    keras_fillers,
+    keras_key_masks,
+    keras_norms,
+    keras_restraints,
+    neighbours,
+    orderless,
+    written,
+)
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_changes import inputs_of, with_inputs
@@ -91,6 +101,7 @@ class Probes(Rounds[Step]):
         self.facts.straight = session.safely("a straight map", self._straight, backend, steps[0])
         if orderless.attends(session.script):
             self.facts.orderless = session.safely("the order of steps", self._orderless, backend, steps[0])
+            session.safely("masks of attention", self._masks, backend, steps)
         if self.facts.padding is not None:
             session.safely("a mask", self._mask_ends, backend, steps[0])
         shift = self.facts.shift
@@ -191,6 +202,16 @@ class Probes(Rounds[Step]):
             return None
         layer = next((layer for layer in flat_layers(model) if any(len(weight.shape) > 1 for weight in layer.trainable_variables)), None)
         return StraightFacts(layers=count, site=site(self._watch.compiles.place_of(layer)) if layer is not None else None)
+
+    def _masks(self, backend: KerasBackend, steps: list[Step]) -> None:
+        """Masks that stand at the filler, in the first step and the last of some."""
+        seen = self._watch.seen
+        found = [keras_key_masks.inverted(self._watch.keras, functools.partial(backend.loss_op_by_op, step), self.arrays(step))
+                 for step in (steps[0], steps[-1])]
+        if seen.inverted is None and found[0] is not None and found[1] is not None:
+            seen.inverted = found[0]
+            seen.inverted.batches = seen.inverted.padded = len(found)
+            seen.inverted.site = site(keras_key_masks.made(self._watch.session.script)) or seen.sites.get("forward")
 
     def _orderless(self, backend: KerasBackend, step: Step) -> OrderlessFacts | None:
         import tensorflow as tf
