@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import baselines, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
-
-# Of what a baseline without the order leaves open, the part that one with it leaves; by how much the two differ at least, and by how many
-# standard errors.
-_PART, _APART, _ERRORS = 0.75, 0.05, 3.0
 
 
 class OrderlessModel(Check):
@@ -34,12 +29,8 @@ class OrderlessModel(Check):
             return None
         if facts.told is None or facts.ordered is None:
             raise NotJudged(f"the order of the {facts.length} steps makes no difference to the model; whether it matters was not measured")
-        told, ordered = facts.told, facts.ordered
         numbers = seen.probes.number_baseline is not None
-        if numbers:  # the part of the variance that is explained
-            told, ordered = max(told, 0.0) ** 2, max(ordered, 0.0) ** 2
-        noise = _ERRORS * math.sqrt(told * (1 - told) / max(1, facts.rows))
-        if ordered - told < max(_APART, noise) or 1 - ordered > _PART * (1 - told):
+        if not baselines.tells_more(facts.told, facts.ordered, facts.rows, numbers=numbers):
             return None
         measure = "the rank correlation" if numbers else "the share that is right"
         return Finding(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import baselines, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
-
-# Of what straight lines leave open, the part that is left by a baseline that bends; by how much the two differ at least, and by how many
-# standard errors.
-_PART, _APART, _ERRORS = 0.75, 0.05, 3.0
 
 
 class StraightModel(Check):
@@ -34,13 +29,10 @@ class StraightModel(Check):
             return None  # what bends may lie beyond all rows: of numbers that are huge, a rectifier lets all pass or none
         if facts.told is None or facts.bent is None:
             raise NotJudged(f"the {facts.layers} layers are one straight map; whether more than that is asked for was not measured")
-        told, bent = facts.told, facts.bent
-        if seen.probes.number_baseline is not None:  # the part of the variance that is explained
-            told, bent = max(told, 0.0) ** 2, max(bent, 0.0) ** 2
-        noise = _ERRORS * math.sqrt(told * (1 - told) / max(1, facts.rows))
-        if bent - told < max(_APART, noise) or 1 - bent > _PART * (1 - told):
+        numbers = seen.probes.number_baseline is not None
+        if not baselines.tells_more(facts.told, facts.bent, facts.rows, numbers=numbers):
             return None
-        measure = "the rank correlation" if seen.probes.number_baseline is not None else "the share that is right"
+        measure = "the rank correlation" if numbers else "the share that is right"
         keras = seen.framework in reading.KERAS
         return Finding(
             message=f"The {facts.layers} layers of the model are one straight map of its inputs, as a single one would be: nothing that "

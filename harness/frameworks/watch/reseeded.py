@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.frameworks.watch.sites import Place
+from harness.frameworks.watch.sites import Place, Stack
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-Stack = tuple[Place, ...]
 _LATER = {"torch": "manual_seed", "tensorflow": "random.set_seed"}
 _MOST = 0.9  # of the steps
 

@@ -21,6 +21,7 @@ _LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdl
 _GENERATED = "__autograph_generated_file"
 
 Place = tuple[str, int, str]
+Stack = tuple[Place, ...]
 
 
 class Sites:

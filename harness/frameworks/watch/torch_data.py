@@ -13,7 +13,7 @@ from harness.checks.raised import LABELS
 from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datasets, trees, written
 from harness.frameworks.watch.kept_rows import KeptRows
 from harness.frameworks.watch.overlaps import Overlaps
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, Stack, site
 from harness.frameworks.watch.torch_targets import Parts
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _ORDERED = 4096
 _AHEAD = 3
 _WHOLE, _SPREAD = 1 << 16, 256
 
-Stack = tuple[Place, ...]
 
 
 @dataclass
