@@ -42,6 +42,13 @@ def inverted(keras: Any, run: Callable[[], Any], given: list[Any]) -> UnmaskedFa
     return UnmaskedFacts(kind="MultiHeadAttention", ones=True, batches=1, padded=1, share=max(found)) if found else None
 
 
+def wanted(script: Path) -> bool:
+    """Whether a script gives attention layers of Keras a mask."""
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call)]
+    named = any(name_of(call.func) == "MultiHeadAttention" for call in calls)
+    return named and any(word.arg == "attention_mask" for call in calls for word in call.keywords)
+
+
 def made(script: Path) -> Place | None:
     """The only line on which a script compares something for what it calls a mask."""
     lines = {node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Assign)

@@ -101,7 +101,8 @@ class Probes(Rounds[Step]):
         self.facts.straight = session.safely("a straight map", self._straight, backend, steps[0])
         if orderless.attends(session.script):
             self.facts.orderless = session.safely("the order of steps", self._orderless, backend, steps[0])
-            session.safely("masks of attention", self._masks, backend, steps)
+            if keras_key_masks.wanted(session.script):
+                session.safely("masks of attention", self._masks, backend, steps)
         if self.facts.padding is not None:
             session.safely("a mask", self._mask_ends, backend, steps[0])
         shift = self.facts.shift

@@ -20,6 +20,7 @@ LEAST_ROWS, LEAST_LENGTH = 4, 5
 # much rows have to be answered differently.
 _ROUNDING, _APART = 1e-5, 1e-2
 _HASHED, _RANDOM = 2048, 256
+_ATTENDING = re.compile(r"(attention|attn)$|transformer(en|de)coder|multihead|scaled_dot", re.IGNORECASE)
 _WIDENS = "Embedding|Linear|Dense|Conv1"
 
 
@@ -52,9 +53,10 @@ def is_blind(plain: Sequence[Array], moved: Sequence[Array], to: Sequence[int]) 
 
 
 def attends(script: Path) -> bool:
-    """Whether a script's text speaks of attention."""
-    text = ast.dump(parsed.tree(str(script)))
-    return re.search(r"attention|transformer|multihead", text, re.IGNORECASE) is not None
+    """Whether a script builds attention of its own, by the names in its text; models of transformers bring positions along."""
+    names = (getattr(node, part, "") for node in ast.walk(parsed.tree(str(script)))
+             for part in ({ast.ClassDef: "name", ast.Name: "id", ast.Attribute: "attr"}.get(type(node), ""),) if part)
+    return any(_ATTENDING.search(name) for name in names)
 
 
 def embedding(script: Path) -> Place | None:
