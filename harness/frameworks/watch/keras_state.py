@@ -146,11 +146,12 @@ class Start:
 
 
 def shake(variables: list[Any], share: float) -> None:
-    """Add noise of a share of their own size to weights; a little to those that are zero."""
+    """Add noise of a share of their own size to weights; to matrices that are zero of that share of what they would be drawn with."""
     generator = np.random.default_rng(0)
     for variable in variables:
         value = np.array(variable.numpy()).astype(np.float32)
-        noise = generator.normal(size=value.shape) * (share * float(np.sqrt(np.mean(value**2))) + 1e-3)
+        size = float(np.sqrt(np.mean(value**2))) or (value[..., 0].size ** -0.5 if value.ndim > 1 else 0.0)
+        noise = generator.normal(size=value.shape) * (share * size + 1e-3)
         variable.assign((value + noise).astype(value.dtype))
 
 

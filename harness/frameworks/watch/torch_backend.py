@@ -196,11 +196,13 @@ class TorchBackend(Backend[Step]):
         return made
 
     def _shake(self, weights: list[Any], share: float) -> None:
-        """Add noise of a share of their own size to weights; a little to those that are zero."""
+        """Add noise of a share of their own size to weights; to matrices that are zero of that share of what they would be drawn with: half
+        precision tells that from nothing beside a bias."""
         for weight in weights:
             if weight.is_floating_point():
-                noise = self._torch.randn_like(weight) * (share * float(weight.detach().float().pow(2).mean().sqrt()) + 1e-3)
-                weight.data.add_(noise)
+                size = float(weight.detach().float().pow(2).mean().sqrt())
+                size = size or (weight[0].numel() ** -0.5 if weight.dim() > 1 else 0.0)
+                weight.data.add_(self._torch.randn_like(weight) * (share * size + 1e-3))
 
     def matters(self, step: Step, weights: list[Any]) -> bool | None:
         """Whether the loss of a step changes with these weights; None where it does not repeat by itself."""
