@@ -45,7 +45,7 @@ def asked(series: np.ndarray, trained: list[int], held: list[int]) -> tuple[int,
     windows = Windows()
     cut = [np.stack([series[start:start + 12] for start in part]).astype("float32") for part in (trained, held)]
     marks = [hash(row.tobytes()) for row in cut[0]]
-    windows.trained(cut[0], marks)
+    windows.trained(np.stack(list(dict(zip(marks, cut[0], strict=True)).values())))
     windows.held(cut[1][[hash(row.tobytes()) not in marks for row in cut[1]]])  # rows that are trained on are another matter
     return windows.facts()
 

@@ -59,8 +59,10 @@ class SharedRows:
                 if mark not in known and len(values) < _LOOKED_AT:
                     plain = row.reshape(-1)
                     values.append(plain[np.linspace(0, plain.size - 1, min(_COLUMNS, plain.size)).astype(int)])
+            fresh = [row for mark, row in new.items() if mark not in known]
             known.update(new)
-            self._windows.trained(rows, list(new))
+            if fresh:
+                self._windows.trained(np.stack(fresh))
 
     def held(self, model: Any, given: Sequence[Any], source: Any = None) -> None:
         """An evaluation does. `source`: the loader of these, where there is one; those of another are another evaluation's."""

@@ -12,7 +12,7 @@ from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place
 
 Array = np.ndarray[Any, Any]
-_STEPS, _MOST_ROWS, _HELD, _BYTES = 8, 20_000, 400, 1 << 26
+_STEPS, _MOST_ROWS, _HELD, _BYTES = 8, 2000, 400, 1 << 26
 _PARTING = ("permutation", "randperm", "train_test_split", "random_split")
 _DIFFERENT = 0.5  # of the windows: a series that repeats itself has fewer stretches than that
 
@@ -28,23 +28,22 @@ class Windows:
 
     def __init__(self) -> None:
         self._halves: dict[tuple[int, ...], set[int]] = {}
-        self._rows: dict[tuple[int, ...], set[int]] = {}
+        self._told: dict[tuple[int, ...], int] = {}
         self._looked, self._overlapping, self._read = 0, 0, 0
 
-    def trained(self, rows: Array, marks: list[int]) -> None:
-        """Rows that are trained on; `marks`: a hash of each."""
-        half = rows.shape[1] // 2
-        known = self._rows.setdefault(rows.shape[1:], set())
-        if rows.shape[1] < _STEPS or len(known) >= _MOST_ROWS:
+    def trained(self, rows: Array) -> None:
+        """Rows that are trained on for the first time."""
+        half, told = rows.shape[1] // 2, self._told.get(rows.shape[1:], 0)
+        if rows.shape[1] < _STEPS or told >= _MOST_ROWS:
             return
-        known.update(marks)
+        self._told[rows.shape[1:]] = told + len(rows)
         self._halves.setdefault(rows.shape[1:], set()).update(
             hash(row[:half].tobytes()) for row in rows if float(np.ptp(row[:half])) > 0)
 
     def held(self, rows: Array) -> None:
         """Rows of an evaluation, apart from those that are trained on themselves."""
         halves, half = self._halves.get(rows.shape[1:], set()), rows.shape[1] // 2
-        if not halves or len(halves) < _DIFFERENT * len(self._rows[rows.shape[1:]]):
+        if not halves or len(halves) < _DIFFERENT * self._told[rows.shape[1:]]:
             return
         for row in rows[: _HELD - self._looked]:
             if self._read > _BYTES:
