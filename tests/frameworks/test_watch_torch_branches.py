@@ -83,20 +83,6 @@ def test_features_of_a_sequence_that_drown(tmp_path: Path) -> None:
     assert found(seen)[:1] == ["D108"], (seen.probes.skipped, seen.probes.train, seen.probes.train_standardised)
 
 
-HALF = """
-nn.init.zeros_(model.b.weight)
-nn.init.constant_(model.b.bias, -3.0)
-"""
-UNDER = "        with torch.autocast('cpu', dtype=torch.bfloat16):\n            out = model(xb)"
-AUTOCAST = LOOP.replace("        out = model(xb)", UNDER).replace("F.cross_entropy(out, yb)", "F.cross_entropy(out.float(), yb)")
-
-
-def test_an_output_that_begins_at_zero_in_half_precision(tmp_path: Path) -> None:
-    seen = watch(tmp_path, HEAD + HALF + AUTOCAST)
-    assert seen.probes.input_matters is True
-    assert "F104" not in found(seen)
-
-
 PROMPTS = """
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
