@@ -249,6 +249,14 @@ class OtherWeights(Check):
                                   "`optimizer.apply_gradients(zip(grads, net.trainable_variables))`.",
                            site=swapped.site or reading.place(seen, "step"),
                            evidence=[f"At {swapped.steps} of {swapped.of} steps.", *reading.own_losses(seen)])
+        if swapped.names is not None and _SWAPPED <= swapped.crossed:
+            weight, other = swapped.names
+            return Finding(message=f"Gradients are applied to other weights than their own: `{weight}` is given that of `{other}`, which "
+                                   "has the same shape, so nothing raises.",
+                           remedy="Take the gradients and apply them with one and the same list: `grads = tape.gradient(loss, weights)`, "
+                                  "`optimizer.apply_gradients(zip(grads, weights))`.",
+                           site=swapped.site or reading.place(seen, "step"),
+                           evidence=[f"At {swapped.crossed} steps of the first ones.", *reading.own_losses(seen)])
         if seen.left_out is not None and (seen.left_out.told or not reading.script_learns(seen)):
             return self._left_out(seen.left_out)
         error = reading.matching(seen, *_OTHER_WEIGHTS)

@@ -171,11 +171,14 @@ class StaleFacts(Facts):
 
 class SwappedFacts(Facts):
     """Steps of a loop with a tape that apply the gradients of some weights to others, which no tape was asked about: how many, of how many,
-    and where. `still`: the former weights have not changed at these."""
+    and where. `still`: the former weights have not changed at these. `crossed`: steps of those that gave two weights or more the gradient
+    that another weight of theirs had; `names`: one such weight, and the one whose gradient it was given."""
 
     steps: int = 0
     of: int = 0
     still: bool = False
+    crossed: int = 0
+    names: tuple[str, str] | None = None
     site: Site | None = None
 
 

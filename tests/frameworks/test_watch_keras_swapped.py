@@ -63,6 +63,31 @@ def test_steps_that_are_in_order(text: str, tmp_path: Path) -> None:
     assert "S405" not in found(watch(tmp_path, HEAD + text, steps=24))
 
 
+STACK = """
+net = keras.Sequential([keras.Input((6,)), *(keras.layers.Dense(6, activation="tanh") for _ in range(3)), keras.layers.Dense(1)])
+optimizer.build(net.trainable_variables)
+def listed(layers):
+    return [weight for layer in layers for weight in layer.trainable_variables]
+for epoch in range(3):
+    for xb, yb in batches:
+        with tf.GradientTape() as tape:
+            loss = mse(yb, net(xb, training=True))
+        grads = [tf.clip_by_norm(grad, 0.5) for grad in tape.gradient(loss, listed(net.layers))]
+        optimizer.apply_gradients(zip(grads, listed(ORDER)))
+"""
+
+
+def test_gradients_of_one_order_with_the_weights_of_another(tmp_path: Path) -> None:
+    seen = watch(tmp_path, HEAD + STACK.replace("ORDER", "[*net.layers[2::-1], net.layers[3]]"), steps=24)
+    first = next(result for result in walk(seen) if result.state == "found")
+    assert first.code == "S405"
+    assert first.finding is not None
+    assert "given that of" in first.finding.message
+    assert first.finding.site is not None
+    assert first.finding.site.source.startswith("optimizer.apply_gradients")
+    assert "S405" not in found(watch(tmp_path, HEAD + STACK.replace("ORDER", "net.layers"), steps=24))
+
+
 TWO = """
 import keras
 import numpy as np

@@ -365,7 +365,7 @@ class Loop:
         watch.loop_stepped(taken.sources)
         self._bare.optimized = True
         self._graphs.stepped()
-        watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, self._sources)
+        watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, taken.gradients, self._sources)
         watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained
