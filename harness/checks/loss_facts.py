@@ -36,6 +36,17 @@ class PolicyFacts(Facts):
     site: Site | None = None
 
 
+class ClippedFacts(Facts):
+    """Numbers that the script clips to between a little more than 0 and 1, on the way to a loss: which share of them lay `outside` 0 to 1,
+    call by call, and how far. `unread`: it does so in a graph, where its numbers are not known."""
+
+    outside: list[float] = []
+    lowest: float = 0.0
+    highest: float = 1.0
+    unread: bool = False
+    site: Site | None = None
+
+
 class LossCall(Facts):
     """One call of a loss function during training.
 

@@ -7,11 +7,12 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import out_of_reach, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.loss_facts import LossCall
+from harness.checks.loss_facts import ClippedFacts, LossCall
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site, TensorFacts
 
 _SLACK = 1e-3
+_CLIPPED, _BEYOND = 0.05, 0.1  # share of what a loss clips, and how far outside 0 to 1 some of it lies
 _IN_A_ROW = 4
 _MORE_THAN_ONE = 1.05  # labels of a row, on average
 _SINGLE_LABEL = {"cross_entropy", "nll", "sparse_categorical", "categorical"}
@@ -270,6 +271,8 @@ class LogitsIntoProbabilityLoss(Check):
                                  "Use `BCEWithLogitsLoss` on the raw output, or apply `torch.sigmoid` first.",
                                  [f"{error.type}: {reading.first_line(error.message)}", *reading.caveat(seen)])
         calls = [c for c in (*seen.loss_calls, *seen.later_calls) if c.inputs is not None]
+        if seen.clipped is not None and self._outside(seen.clipped, calls):
+            return self._clipping(seen, seen.clipped)
         for call in calls:
             same = _like(seen, call)
             if reading.wants_probabilities(call) and seen.framework in reading.KERAS and any(not _within(c, 0.0, 1.0) for c in same):
@@ -308,6 +311,27 @@ class LogitsIntoProbabilityLoss(Check):
         if not calls:
             raise NotJudged("no loss call with its input was seen")
         return None
+
+    @staticmethod
+    def _outside(facts: ClippedFacts, calls: list[LossCall]) -> bool:
+        """Whether what is clipped as a probability is none, for most of the time; in a graph, by what went into losses of the script's own."""
+        if facts.outside:
+            shares = sorted(facts.outside)
+            return shares[len(shares) // 2] > _CLIPPED and (facts.lowest < -_BEYOND or facts.highest > 1 + _BEYOND)
+        own = [call for call in calls if call.name == "other" and _numbers(call)]
+        return facts.unread and len(own) == len(calls) > 0 and all(not _within(call, -_BEYOND, 1 + _BEYOND) for call in own)
+
+    @staticmethod
+    def _clipping(seen: Observation, facts: ClippedFacts) -> Finding:
+        return Finding(
+            message="The loss clips what it is given to between 0 and 1, as one does with probabilities before their logarithm, and gets "
+                    "logits: what lies outside has no gradient.",
+            remedy="Give it probabilities, `torch.sigmoid(logits)` or a `softmax` over the classes (`tf.sigmoid`, `tf.nn.softmax`), or "
+                   "write the loss with a function that takes logits.",
+            site=facts.site or reading.place(seen, "loss"),
+            evidence=[f"Clipped were {100 * sorted(facts.outside)[len(facts.outside) // 2]:.0f} % of the values (median of "
+                      f"{len(facts.outside)} calls); they lay between {facts.lowest:.3g} and {facts.highest:.3g}."]
+            if facts.outside else _range_text(next((call for call in seen.loss_calls if call.name == "other"), None)))
 
     @staticmethod
     def _no_log(calls: list[LossCall]) -> bool:

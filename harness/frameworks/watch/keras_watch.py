@@ -13,6 +13,7 @@ from harness.frameworks.watch import (
     compounding,
     dilution,
     keras_argmax,
+    keras_clipped,
     keras_one_hot,
     keras_overwritten,
     keras_straight,
@@ -114,9 +115,8 @@ class KerasWatcher:
             self.operations.attach()
             self.open_tapes.attach()
             self.restores.attach()
-            keras_straight.attach(self.session)
-            keras_argmax.attach(self.session)
-            keras_one_hot.attach(self.session)
+            for hooks in (keras_straight, keras_argmax, keras_one_hot):
+                hooks.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
         if self.keras is None:
@@ -130,6 +130,7 @@ class KerasWatcher:
         self.fruitless.hook(keras)
         self.asked.attach(keras)
         Origins(self.session).attach(keras)
+        keras_clipped.attach(self.session, keras)
         self.unbuilt.attach(keras)
         Metrics(self, keras, parts[0]).attach()
         self.resets.attach(keras)

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import torch_graph, torch_inside, trees
+from harness.frameworks.watch import clipped, torch_graph, torch_inside, trees
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_replay import Entry, Replay, Slot
 
@@ -54,6 +54,7 @@ class Tape:
         self.carried = 0
         self._links: tuple[list[Any], list[Any]] = ([], [])  # made of old numbers before and since the last backward pass
         self._linked = False
+        self._clipped = clipped.Clipped(watch.session)
         self._derivatives: dict[int, tuple[Any, Place | None, list[Any]]] = {}  # with what they were taken by
 
     # The mode on torch's stack
@@ -145,6 +146,8 @@ class Tape:
             if self._scalars:
                 self._goes_on(args, result)
             self._add(Entry(function, args, kwargs, result, place=self._watch.session.sites.place()))
+            if getattr(function, "__name__", "") in clipped.NAMES:
+                self._clips(args, kwargs)
         elif torch_inside.cuts(self._torch, function, args, result):
             self.cuts = [*self.cuts[-7:], self._watch.session.sites.place()]
             if result is not None and self._torch.is_tensor(result) and self.first_cut is None:
@@ -152,6 +155,11 @@ class Tape:
         elif torch_inside.decides(self._torch, function, args) or (
                 self.decided is None and torch_inside.revives(self._torch, function, args, kwargs)):
             self.decided = self._watch.session.sites.place()
+
+    def _clips(self, args: Any, kwargs: Any) -> None:
+        with self._watch.session.paused():
+            given = args[0].detach().float().cpu().numpy() if args and self._torch.is_tensor(args[0]) else None
+        self._clipped.clips(given, *clipped.bounds(args[1:], kwargs, ("min", "max")))
 
     def derivative(self, inputs: Any, found: Any) -> None:
         """Derivatives by what goes into a model were taken without a graph of their own: nothing learns from them."""
