@@ -10,8 +10,9 @@ from harness.checks.backward_words import NO_GRAPH, NO_KERAS_GRADIENTS, names
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.model_facts import ParameterFacts
 from harness.checks.observation import Observation
-from harness.checks.training_facts import ExceptionFacts, LaterFacts, RestedFacts
+from harness.checks.training_facts import CutStateFacts, ExceptionFacts, LaterFacts, RestedFacts
 
+_OFTEN = 3  # steps
 _NUMBER = r"'(float|int)' object has no attribute 'backward'"
 
 
@@ -46,8 +47,9 @@ class GraphCut(Check):
         idle = seen.idle
         if idle is not None and seen.framework in reading.KERAS:
             return self._idle(idle)
-        if seen.rested is not None:
-            return self._rested(seen.rested)
+        within = self._within(seen)
+        if within is not None:
+            return within
         learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
         apart = self._unrecorded(seen, learns)
         if apart is not None:
@@ -94,6 +96,13 @@ class GraphCut(Check):
             remedy=self._KERAS_REMEDY + " NumPy's functions, `np.concatenate` for one, give arrays without a history: use `tf.concat`.",
             site=idle.site, evidence=left)
 
+    def _within(self, seen: Observation) -> Finding | None:
+        """A part of the model that no gradient passes, or none for longer than a step of time."""
+        if seen.rested is not None:
+            return self._rested(seen.rested)
+        cut = seen.cut_state
+        return self._cut_state(cut) if cut is not None and cut.steps >= _OFTEN else None
+
     @staticmethod
     def _rested(found: RestedFacts) -> Finding:
         """A helper for evaluation, with `no_grad` in it, is called for the training as well."""
@@ -105,6 +114,17 @@ class GraphCut(Check):
             remedy="Leave `no_grad` to the evaluation: call that part with gradients on wherever its answers go into the loss. If it is to "
                    "stay as it was drawn, take its weights out of the optimizer.",
             site=found.site, evidence=[*called, *made])
+
+    @staticmethod
+    def _cut_state(found: CutStateFacts) -> Finding:
+        """One step of time is all that a gradient goes back."""
+        return Finding(
+            message=f"The state of a `{found.kind}` loses its history at every step of time: of {found.times} times in a row that it is "
+                    "given what it made before, it gets it detached each time. Gradients reach one step back and no further, so nothing "
+                    "teaches it what to keep.",
+            remedy="Hand the state on as it is within a sequence, `h = cell(x[:, t], h)`, and detach it only where the next backward "
+                   "pass begins: between two portions of a long sequence.",
+            site=found.site, evidence=[f"In {found.steps} steps of the first ones."])
 
     def _of_error(self, seen: Observation, error: ExceptionFacts) -> Finding:
         """What backward, or the optimizer, refused."""

@@ -314,7 +314,7 @@ class LogitsIntoProbabilityLoss(Check):
 
     @staticmethod
     def _outside(facts: ClippedFacts, calls: list[LossCall]) -> bool:
-        """Whether what is clipped as a probability is none, for most of the time; in a graph, by what went into losses of the script's own."""
+        """Whether what is clipped as a probability mostly is none; in a graph, by what went into losses of the script's own."""
         if facts.outside:
             shares = sorted(facts.outside)
             return shares[len(shares) // 2] > _CLIPPED and (facts.lowest < -_BEYOND or facts.highest > 1 + _BEYOND)
@@ -323,15 +323,17 @@ class LogitsIntoProbabilityLoss(Check):
 
     @staticmethod
     def _clipping(seen: Observation, facts: ClippedFacts) -> Finding:
+        lines = _range_text(next((call for call in seen.loss_calls if call.name == "other"), None))
+        if facts.outside:
+            share = sorted(facts.outside)[len(facts.outside) // 2]
+            lines = [f"Clipped were {share:.0%} of the values (median); they lay between {facts.lowest:.3g} and {facts.highest:.3g}."]
         return Finding(
             message="The loss clips what it is given to between 0 and 1, as one does with probabilities before their logarithm, and gets "
                     "logits: what lies outside has no gradient.",
             remedy="Give it probabilities, `torch.sigmoid(logits)` or a `softmax` over the classes (`tf.sigmoid`, `tf.nn.softmax`), or "
                    "write the loss with a function that takes logits.",
             site=facts.site or reading.place(seen, "loss"),
-            evidence=[f"Clipped were {100 * sorted(facts.outside)[len(facts.outside) // 2]:.0f} % of the values (median of "
-                      f"{len(facts.outside)} calls); they lay between {facts.lowest:.3g} and {facts.highest:.3g}."]
-            if facts.outside else _range_text(next((call for call in seen.loss_calls if call.name == "other"), None)))
+            evidence=lines)
 
     @staticmethod
     def _no_log(calls: list[LossCall]) -> bool:

@@ -47,6 +47,7 @@ from harness.checks.training_facts import (
     BufferFacts,
     CopyFacts,
     CountedFacts,
+    CutStateFacts,
     EndFacts,
     ExceptionFacts,
     FurtherFacts,
@@ -92,7 +93,8 @@ class Observation(Facts):
     `opposed`: weights that two optimizers hold. `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
-    `clipped`: numbers that the script clips as if they were probabilities.
+    `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
+    probabilities.
     `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
@@ -180,6 +182,7 @@ class Observation(Facts):
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     clipped: ClippedFacts | None = None
+    cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None
     overwritten: OverwrittenFacts | None = None

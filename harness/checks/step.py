@@ -249,7 +249,7 @@ class OtherWeights(Check):
                                   "`optimizer.apply_gradients(zip(grads, net.trainable_variables))`.",
                            site=swapped.site or reading.place(seen, "step"),
                            evidence=[f"At {swapped.steps} of {swapped.of} steps.", *reading.own_losses(seen)])
-        if swapped.names is not None and _SWAPPED <= swapped.crossed:
+        if swapped.names is not None and swapped.crossed >= _SWAPPED:
             weight, other = swapped.names
             return Finding(message=f"Gradients are applied to other weights than their own: `{weight}` is given that of `{other}`, which "
                                    "has the same shape, so nothing raises.",

@@ -182,6 +182,16 @@ class SwappedFacts(Facts):
     site: Site | None = None
 
 
+class CutStateFacts(Facts):
+    """A recurrent cell (`kind`) that is called `times` + 1 times before a backward pass, each time with its state of before, of which the
+    history is gone: in how many `steps`, and where it is called."""
+
+    kind: str
+    times: int
+    steps: int = 0
+    site: Site | None = None
+
+
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the

@@ -7,7 +7,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import tensors, trees
+from harness.frameworks.watch import tensors, torch_recurrent, trees
 from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
@@ -159,10 +159,13 @@ class Calls:
                 if hasattr(type(module), "base_model_prefix") and session.active:
                     session.safely("a model inside another", self._watch.masks.ran, module, args, kwargs)
                 try:
-                    return original(module, *args, **kwargs)
+                    made = original(module, *args, **kwargs)
                 except BaseException as error:
                     self._at_fault(module, args, kwargs, error)
                     raise
+                if type(module).__name__ in torch_recurrent.KINDS and session.active:
+                    session.safely("the state of a cell", self._watch.cut_states.ran, module, args, kwargs, made)
+                return made
             if not session.active or not self.is_model(module):
                 return original(module, *args, **kwargs)
             return self._root(original, module, args, kwargs)

@@ -17,6 +17,7 @@ from harness.frameworks.watch import (
     torch_kept,
     torch_mixed,
     torch_overwritten,
+    torch_recurrent,
     torch_redrawn,
     torch_relations,
     trees,
@@ -59,6 +60,7 @@ from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_policy import Policy
 from harness.frameworks.watch.torch_probes import Probes
+from harness.frameworks.watch.torch_recurrent import CutStates
 from harness.frameworks.watch.torch_rested import Rested
 from harness.frameworks.watch.torch_restores import Restores
 from harness.frameworks.watch.torch_schedules import Schedules
@@ -111,7 +113,7 @@ class TorchWatcher:
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
-        self.policy = Policy(self)
+        self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
         self.restores = Restores(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
@@ -166,6 +168,8 @@ class TorchWatcher:
             self.evaluations.forward(call)
             return
         self.session.safely("an answer", self.kept.answered, call.output)
+        if type(call.module).__name__ in torch_recurrent.KINDS:
+            self.session.safely("the state of a cell", self.cut_states.ran, call.module, call.args, call.kwargs, call.output)
         self.session.safely("an answer", self.states.ended, call)
         self.pending.append(call)
         if len(self.pending) > _PENDING:
@@ -267,6 +271,7 @@ class TorchWatcher:
         self.models.backward_ended()
         self.tape.clear()
         self.losses.clear()
+        self.cut_states.stepped()
 
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
