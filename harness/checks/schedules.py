@@ -200,10 +200,12 @@ def _used_up(seen: Observation) -> Finding | None:
 
 
 def _zero_from(seen: Observation, step: int, of: str, known: list[float]) -> Finding:
+    turned = _turned_for_epochs(seen)
     return Finding(
         message=f"The learning rate is 0 from step {step}{of} on: its schedule has used it up, and nothing is learnt any more.",
-        remedy="Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
-        site=_schedule_site(seen, "max_steps", "lr_scheduler_type"),
+        remedy="Step the schedule once per epoch, after the inner loop: its factor is one for epochs." if turned is not None else
+               "Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
+        site=turned or _schedule_site(seen, "max_steps", "lr_scheduler_type"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *reading.own_losses(seen)])
 
 
@@ -255,6 +257,13 @@ def _made_for_steps(seen: Observation) -> Site | None:
     """Where a schedule of transformers was made, which counts steps: its length is what is wrong then, and not where it is stepped."""
     made = seen.sites.get("schedule_made")
     return made if made is not None and re.search(r"get_\w*schedule\w*\(", made.source) else None
+
+
+def _turned_for_epochs(seen: Observation) -> Site | None:
+    """Where a schedule is stepped that knows a factor and no length: not its making is what is wrong then."""
+    made = seen.sites.get("schedule_made")
+    known = made is not None and re.search(r"\b(Exponential|Step|MultiStep|Multiplicative)LR\(", made.source)
+    return seen.sites.get("schedule") if known else None
 
 
 def _cut_short(seen: Observation) -> Finding | None:

@@ -182,6 +182,19 @@ def test_a_rate_that_is_used_up_long_before_the_last_step(planned: int | None, z
         assert not hasattr(verdict(RateTooLow, observed), "remedy")
 
 
+@pytest.mark.parametrize(("made", "line", "remedy"), [
+    ("ExponentialLR(optimizer, 0.9)", 9, "once per epoch"), ("CosineAnnealingLR(optimizer, 50)", 5, "length in optimizer steps")])
+def test_what_a_schedule_without_a_length_is_told(made: str, line: int, remedy: str) -> None:
+    taken = steps(60)
+    for number, step in enumerate(taken):
+        step.learning_rate = 0.1 * max(0.0, 1 - number / 50)
+    observed = seen(steps=taken, model=model(), optimizer=OptimizerFacts(kind="AdamW", site=HERE, training_steps=600))
+    observed.sites |= {"schedule_made": Site("t.py", 5, made), "schedule": Site("t.py", 9, "scheduler.step()")}
+    told = found(RateTooLow, observed, "from step 51 of 600", remedy)
+    assert told.site is not None
+    assert told.site.line == line
+
+
 @pytest.mark.parametrize(("end", "wrong"), [(0.0, True), (1e-9, False)])
 def test_a_loop_that_goes_on_at_a_rate_of_nothing(end: float, *, wrong: bool) -> None:
     taken = steps(24, loss=0.9)
