@@ -39,6 +39,7 @@ class OutputFitsLoss(Check):
         units = seen.model.final_units if seen.model else None
         activation = (seen.model.final_activation or "").lower() if seen.model else ""
         call = next((c for c in seen.loss_calls if c.inputs is not None), None)
+        activation = (call.activation if call is not None else None) or activation  # of several outputs it is that of this one
         found = self._one_class(seen, call, units, activation)
         if found is None and call is not None:
             found = self._classes_as_numbers(seen, call)
@@ -171,7 +172,9 @@ class OutputFitsLoss(Check):
                            "`CrossEntropyLoss`); two classes take the labels 0 and 1.",
                     site=site, evidence=_range_text(call))
         several = (units or 0) > 1 or (call.inputs is not None and len(call.inputs.shape) > 1 and call.inputs.shape[-1] > 1)
-        if activation == "sigmoid" and several and call.name in {"sparse_categorical", "categorical"} and call.from_logits is not True:
+        apart = call.inputs is None or not call.inputs.rows_sum_to_one
+        if activation == "sigmoid" and several and apart and call.name in ("sparse_categorical", "categorical") and (
+                call.from_logits is not True):
             return Finding(
                 message="Each class has a sigmoid of its own, but the loss expects one distribution over the classes (they need not sum "
                         "to 1 "

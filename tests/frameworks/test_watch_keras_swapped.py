@@ -113,3 +113,11 @@ def test_one_of_several_outputs_that_cannot_express_its_targets(tmp_path: Path) 
     assert first.finding.site.source.startswith("heads = ")
     (tmp_path / "above").mkdir()
     assert "L210" not in found(watch(tmp_path / "above", TWO.replace("LEVEL", "9"), steps=24))
+
+
+def test_a_softmax_beside_a_sigmoid(tmp_path: Path) -> None:
+    text = TWO.replace("(2 * x[:, 1:2] + LEVEL)", "(x[:, 1:2] > 0)")
+    text = text.replace("softplus", "sigmoid").replace('"mse"', '"binary_crossentropy"')
+    assert "L210" not in found(watch(tmp_path, text, steps=24))
+    (tmp_path / "apart").mkdir()
+    assert "L210" in found(watch(tmp_path / "apart", text.replace('"softmax", 2', '"sigmoid", 2'), steps=24))
