@@ -22,6 +22,7 @@ _WHOLE = 0.9
 _CHANGES = 0.2
 # Batches from which on it is seen that they take turns.
 _TURNS = 4
+_KINDS, _AGAIN = 3, 3  # classes in a batch, and batches with one that was over
 _ROUND = 0.9  # of the batches that have the label of the one so many before: they come in turns
 # How much more the loss is over all batches in their order than in a random one: times, and of the loss at the start.
 _WORSE, _OF_START = 1.3, 0.1
@@ -173,7 +174,22 @@ def _batches(seen: Observation) -> list[list[Any]]:
     found = found or [batch.labels for batch in seen.batches if batch.labels and len(batch.labels) > 1]
     if _in_turns(found):
         raise NotJudged("batches of one label each take turns, as those of real and made rows do")
+    if _drawn_in_groups(found):
+        raise NotJudged("batches hold as many rows of each of some classes, drawn anew, as losses that compare rows want them")
     return found
+
+
+def _drawn_in_groups(batches: list[list[Any]]) -> bool:
+    """Whether each batch has equally many rows of several classes, and classes come again long before all have come: in sorted rows one
+    that is over does not."""
+    counts = [Counter(map(str, labels)) for labels in batches]
+    if not counts or any(len(found) < _KINDS or len(set(found.values())) > 1 or min(found.values()) < 2 for found in counts):
+        return False
+    kinds, seen, again = len(set().union(*counts)), Counter[str](), 0
+    for before, found in itertools.pairwise(counts):
+        seen.update(before.keys())
+        again += len(seen) < kinds and bool((found.keys() & seen.keys()) - before.keys())
+    return again >= _AGAIN
 
 
 def _in_turns(batches: list[list[Any]]) -> bool:
