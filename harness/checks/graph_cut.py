@@ -108,6 +108,11 @@ class GraphCut(Check):
         """A helper for evaluation, with `no_grad` in it, is called for the training as well."""
         made = [f"It is made on line {found.built.line}: {found.built.source[:100]}"] if found.built is not None else []
         called = [f"It is called on line {found.called.line}: {found.called.source[:100]}"] if found.called is not None else []
+        if found.recorded:
+            return Finding(
+                message=f"A part of the model (`{found.kind}`) runs in each of {found.steps} steps, and what it gives is cut off on the "
+                        f"way to the loss: its {found.weights} weights are in the optimizer, and none of them has ever had a gradient.",
+                remedy=GraphCut._REMEDY, site=found.called or found.site, evidence=made)
         return Finding(
             message=f"A part of the model (`{found.kind}`) is run without gradients in each of {found.steps} steps: its {found.weights} "
                     "weights are in the optimizer, and no loss has ever reached them.",

@@ -75,12 +75,14 @@ class CountedFacts(Facts):
 
 
 class RestedFacts(Facts):
-    """A model of class `kind` that ran without gradients before each of `steps` steps, and `weights` of whose weights are in the optimizer
-    and had a gradient at none of these. `site`: the line of the training from which it is `called`; `built`: where it is made."""
+    """A model of class `kind` that ran before each of `steps` steps, without gradients or (`recorded`) with them, and `weights` of whose
+    weights are in the optimizer and had a gradient at none of these. `site`: the line of the training from which it is `called`; `built`:
+    where it is made."""
 
     kind: str
     weights: int
     steps: int
+    recorded: bool = False
     site: Site | None = None
     called: Site | None = None
     built: Site | None = None

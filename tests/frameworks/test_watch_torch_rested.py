@@ -31,9 +31,9 @@ model = Towers()
 optimizer = torch.optim.Adam(HELD, 1e-2)
 for epoch in range(4):
     for rows in torch.randperm(400).split(20):
+        optimizer.zero_grad()
         table = TABLE
         loss = F.cross_entropy(model.user(users[rows]) @ table.T, picked[rows])
-        optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         AFTER
@@ -41,7 +41,12 @@ for epoch in range(4):
 
 
 @pytest.mark.parametrize(("table", "held", "after", "fault"), [
-    ("model.catalogue()", "model.parameters()", "pass", True), ("model.item(items)", "model.parameters()", "pass", False),
+    ("model.catalogue()", "model.parameters()", "pass", True), ("model.item(items).detach()", "model.parameters()", "pass", True),
+    ("torch.tensor(model.item(items).tolist())", "model.parameters()", "pass", True),
+    ("model.item(items)", "model.parameters()", "pass", False),
+    ("model.item(items).detach()", "model.user.parameters()", "pass", False),
+    # Its own loss has its own backward pass.
+    ("model.item(items).detach(); F.mse_loss(model.item(items), items.repeat(1, 2)).backward()", "model.parameters()", "pass", False),
     # Drawn once and left as it is, on purpose.
     ("model.catalogue()", "model.user.parameters()", "pass", False),
     # Looked at after each step, and trained in it.
@@ -52,4 +57,4 @@ def test_two_towers(tmp_path: Path, table: str, held: str, after: str, *, fault:
     if fault:
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
-        assert site.source == "table = model.catalogue()"
+        assert site.source == f"table = {table}"

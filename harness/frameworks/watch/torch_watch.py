@@ -168,6 +168,7 @@ class TorchWatcher:
             self.evaluations.forward(call)
             return
         self.session.safely("an answer", self.kept.answered, call.output)
+        self.session.safely("an answer", self.rested.answered, call)
         if type(call.module).__name__ in torch_recurrent.KINDS:
             self.session.safely("the state of a cell", self.cut_states.ran, call.module, call.args, call.kwargs, call.output)
         self.session.safely("an answer", self.states.ended, call)
@@ -272,6 +273,7 @@ class TorchWatcher:
         self.tape.clear()
         self.losses.clear()
         self.cut_states.stepped()
+        self.session.safely("gradients of models", self.rested.went_back)
 
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
@@ -280,6 +282,7 @@ class TorchWatcher:
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("draws", self.draws.stepped)
         self.policy.stepped()
+        self.session.safely("gradients of models", self.rested.went_back)
         self.states.carried.stepped()
         self.copies.stepped()
         self.session.safely("a probe", self.probes.stepped)
