@@ -31,3 +31,31 @@ def test_a_rate_that_is_used_up_before_the_steps_are(tmp_path: Path, length: int
     assert seen.optimizer is not None
     assert seen.optimizer.used_up == used_up, seen.warnings
     assert ("S402" in found(seen)) is (used_up is not None)
+
+
+RESUMED = """
+def made():
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    return net, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.8 ** epoch)
+def run(net, optimizer, schedule, epochs):
+    for epoch in range(epochs):
+        for xb, yb in train:
+            optimizer.zero_grad()
+            F.cross_entropy(net(xb), yb).backward()
+            optimizer.step()
+        schedule.step()
+state = STATE
+net, optimizer, schedule = made()
+schedule.load_state_dict(state)
+optimizer.param_groups[0]["lr"] = schedule.get_last_lr()[0]
+run(net, optimizer, schedule, 4)
+"""
+
+
+def test_a_schedule_that_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
+    state = "{**made()[2].state_dict(), 'last_epoch': 30, '_step_count': 31, '_last_lr': [0.5 * 0.8 ** 30]}"
+    seen = watch(tmp_path, HEAD + RESUMED.replace("STATE", state), steps=60)
+    assert seen.optimizer is not None
+    assert seen.optimizer.climb is None
+    assert "S402" not in found(seen)

@@ -44,6 +44,7 @@ class Schedules:
         self._stepped = 0
         self._given = self._highest = 0.0  # by it so far: all rates together, and the highest
         self._first = 0  # steps of the optimizer before the schedule's first
+        self._before = 0  # steps of the schedule that were not seen: it goes on from a checkpoint
 
     def attach(self) -> None:
         unread.attach(self._watch.session, self._watch.torch.optim.Optimizer, "torch.optim", _rate_of)
@@ -75,6 +76,7 @@ class Schedules:
                 session.safely("a schedule", self._planned, schedule)
             if session.active and self._watch.steps.steps and schedule is self._last:
                 self._stepped += 1
+                self._before = self._before or max(0, int(getattr(schedule, "last_epoch", 0)) + 1 - self._stepped)
                 self._first = self._first or self._watch.steps.steps
                 if self._stepped == _TOLD:
                     session.safely("a schedule's length", self._whole_batches, schedule)
@@ -109,7 +111,8 @@ class Schedules:
             return
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
         self._watch.session.safely("what a schedule leaves", self._left, schedule, asked, [rate for rate in rates if rate is not None])
-        if asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
+        before = self._before if self._stepped else int(getattr(schedule, "last_epoch", 0))
+        if not before and asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
             # Later on, steps may be taken that are not watched.
             facts.taken, facts.schedule_steps = (self._first, 1) if self._stepped else (self._watch.steps.steps, 0)
             facts.asked_rate = asked
