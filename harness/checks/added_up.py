@@ -22,6 +22,13 @@ def finding(seen: Observation) -> Finding | None:
                    "`buffer.assign(tf.zeros_like(buffer))`.", site=found.site or reading.place(seen, "step", "fit"),
             evidence=["norm of what is added up, at each step: 0; the weights are what they were before the first",
                       *reading.own_losses(seen)])
+    if _BUFFERED <= seen.piled.steps == seen.piled.of:
+        return Finding(
+            message="The gradients that are added up are never set back to zero: what each step applies is what the step before applied, "
+                    "with that added to it which has come since.",
+            remedy="After `apply_gradients`, begin anew: `total = [tf.zeros_like(weight) for weight in weights]`; or leave the adding up "
+                   "to Keras, `Adam(gradient_accumulation_steps=4)`.", site=seen.piled.site or reading.place(seen, "step"),
+            evidence=[f"At all {seen.piled.of} steps that were looked at.", *reading.own_losses(seen)])
     if found is None or found.held or len(found.norms) < _BUFFERED or not all(found.norms):
         return None
     return Finding(

@@ -56,6 +56,7 @@ from harness.checks.training_facts import (
     MemoryFacts,
     OpposedFacts,
     OverrideFacts,
+    PiledFacts,
     RestedFacts,
     StaleFacts,
     StepFacts,
@@ -98,7 +99,8 @@ class Observation(Facts):
     `rested`: a model that answers without gradients in every step.
     `idle`: an optimizer beside others at whose steps, until `step`, none of its weights had a gradient yet, although their model ran.
     `further`: where a training after the watched one begins that is another. `later`: one whose optimizer holds weights that no model has.
-    `stale`: a compiled function that goes on with the model of before. `swapped`: gradients that go to other weights than their own.
+    `stale`: a compiled function that goes on with the model of before. `swapped`: gradients that go to other weights than their own;
+    `piled`: those of earlier steps that are applied again.
     `thawed`: a later training of the same model, of which weights can be trained since then that its step was not built for. `buffers`: in
     which a script of TensorFlow's adds up gradients.
     `carried`: recurrent states that go on from one step to the next.
@@ -170,6 +172,7 @@ class Observation(Facts):
     frozen_later: Site | None = None
     later: LaterFacts | None = None
     stale: StaleFacts | None = None
+    piled: PiledFacts = msgspec.field(default_factory=PiledFacts)
     swapped: SwappedFacts = msgspec.field(default_factory=SwappedFacts)
     further: FurtherFacts | None = None
     idle: LaterFacts | None = None

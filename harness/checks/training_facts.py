@@ -18,6 +18,14 @@ class BufferFacts(Facts):
     site: Site | None = None
 
 
+class PiledFacts(Facts):
+    """At how many of a tape's steps what was applied was what the step before had applied and, added to it, what came since; and where."""
+
+    steps: int = 0
+    of: int = 0
+    site: Site | None = None
+
+
 class UnzeroedFacts(Facts):
     """One of several optimizers whose gradients are never set to zero: its class, where it was built, the `zero_grad()` that stands
     where its own was meant (or else its step), and the smallest L2 norm `before` the backward passes of each step but the first."""

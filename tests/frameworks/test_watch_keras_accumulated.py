@@ -90,3 +90,14 @@ def test_batches_of_several_shapes_are_not_joined(tmp_path: Path) -> None:
     seen = watch(tmp_path, made)
     assert "differ in shape" in seen.probes.skipped["overfit"]
     assert found(seen) == []
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("kept", "fault"), [("total", True), ("None", False), ("[0.9 * part for part in total]", False)])
+def test_sums_in_a_list_that_are_never_begun_anew(name: str, kept: str, tmp_path: Path, *, fault: bool) -> None:
+    script = text(name, LISTS.replace("        total = None", f"        total = {kept}"), "Adam(1e-3)")
+    seen = watch(tmp_path, script, steps=24)
+    assert ("S403" in found(seen)) is fault, seen.piled
+    if fault:
+        assert seen.piled.site is not None
+        assert seen.piled.site.source.startswith("optimizer.apply_gradients")

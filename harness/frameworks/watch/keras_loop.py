@@ -25,6 +25,7 @@ from harness.frameworks.watch.keras_given import Given
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_loop_evaluations import Evaluations, Forward
+from harness.frameworks.watch.keras_piled import Piled
 from harness.frameworks.watch.keras_signs import OfTapes
 from harness.frameworks.watch.keras_steps import disjoint
 from harness.frameworks.watch.keras_swapped import Swapped
@@ -62,6 +63,7 @@ class Loop:
         self._probes: TapeProbes | None = None
         self._due = False
         self._graphs, self._swapped, self._signs = Graphs(watch), Swapped(watch.session), OfTapes(watch, lambda: self._looking)
+        self._piled = Piled(watch.session)
         self._ends_at: float | None = None
 
     @property
@@ -366,6 +368,7 @@ class Loop:
         self._bare.optimized = True
         self._graphs.stepped()
         watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, taken.gradients, self._sources)
+        watch.session.safely("gradients of before", self._piled.stepped, applied, taken.sources, taken.gradients)
         watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained
