@@ -20,6 +20,7 @@ _LEFT_OUT = -100
 # Interpolated and smoothed masks may stick out a little.
 _ROUNDED = 0.05
 _FIRST = 3
+_BLANK = 0.1  # of the targets
 _MANY, _SOME = 60, 0.01  # labels of which one-hot rows are made, and the part of them that has no place
 _OUT_OF_RANGE = (r"Target (?P<value>-?\d+) is out of bounds",
                  r"label value of (?P<value>-?\d+) which is outside the valid range of \[0, (?P<classes>\d+)\)",
@@ -54,13 +55,28 @@ class LabelOutsideClasses(Check):
             raise NotJudged("the device failed behind Python's back, and the labels that were seen fit the classes")
         if outside:
             return self._finding(seen, classes, labels, outside, self._nan_rows(seen, classes))
-        beyond = (self._beyond_shares(seen) or self._nothing_hot(seen) or self._one_too_high(seen) or self._no_signs(seen)
-                  or self._indifferent(seen))
+        beyond = (self._blanks(seen) or self._beyond_shares(seen) or self._nothing_hot(seen) or self._one_too_high(seen)
+                  or self._no_signs(seen) or self._indifferent(seen))
         if beyond is not None:
             return beyond
         if classes is None and not seen.loss_calls:
             raise NotJudged("no loss call was seen")
         return None
+
+    @staticmethod
+    def _blanks(seen: Observation) -> Finding | None:
+        """A CTC loss puts its blank between what is said; a target that holds it asks for nothing to be said."""
+        facts = seen.blanks
+        if facts is None or facts.calls < _FIRST or facts.held < _BLANK * facts.rows:
+            return None
+        free = facts.unused or []
+        instead = f"`blank={free[0]}`, which no target holds" if len(free) == 1 else "the number that no target holds"
+        return Finding(
+            message=f"The CTC loss takes class {facts.blank} for its blank, and {facts.held} of {facts.rows} targets hold that number: it "
+                    "stands for a symbol of theirs.",
+            remedy=f"Name the blank that the vocabulary and the decoder know: {instead}. The default is "
+                   f"{'0, for `CTCLoss` as for `ctc_loss`' if seen.framework == 'torch' else 'told by `blank_index`'}.",
+            site=reading.place(seen, "criterion") or facts.site, evidence=reading.own_losses(seen))
 
     @staticmethod
     def _beyond_shares(seen: Observation) -> Finding | None:

@@ -36,6 +36,17 @@ class PolicyFacts(Facts):
     site: Site | None = None
 
 
+class BlankFacts(Facts):
+    """Calls of a CTC loss: its `blank`, how many of the `rows` of targets `held` it, and the classes that stood in none of them."""
+
+    blank: int
+    calls: int = 0
+    rows: int = 0
+    held: int = 0
+    unused: list[int] | None = None
+    site: Site | None = None
+
+
 class ClippedFacts(Facts):
     """Numbers that the script clips to between a little more than 0 and 1, on the way to a loss: which share of them lay `outside` 0 to 1,
     call by call, and how far. `unread`: it does so in a graph, where its numbers are not known."""

@@ -13,6 +13,7 @@ from harness.frameworks.watch import (
     compounding,
     dilution,
     keras_argmax,
+    keras_blanks,
     keras_clipped,
     keras_one_hot,
     keras_overwritten,
@@ -115,7 +116,7 @@ class KerasWatcher:
             self.operations.attach()
             self.open_tapes.attach()
             self.restores.attach()
-            for hooks in (keras_straight, keras_argmax, keras_one_hot):
+            for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks):
                 hooks.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
@@ -124,10 +125,9 @@ class KerasWatcher:
         for part in parts[:4]:
             part.attach()
         Loop(self, keras).attach()
-        self.buffers.hook(keras)
-        self.restores.hook(keras)
+        for hooked in (self.buffers, self.restores, self.fruitless):
+            hooked.hook(keras)
         self.states.attach(keras)
-        self.fruitless.hook(keras)
         self.asked.attach(keras)
         Origins(self.session).attach(keras)
         keras_clipped.attach(self.session, keras)

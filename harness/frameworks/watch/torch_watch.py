@@ -12,6 +12,7 @@ from harness.frameworks.watch import (
     shifts,
     torch_augmented,
     torch_batches,
+    torch_blanks,
     torch_divergence,
     torch_graph,
     torch_kept,
@@ -122,6 +123,7 @@ class TorchWatcher:
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
                      self.states):
             part.attach()
+        torch_blanks.attach(self)
 
     # What happens in a script, in the order in which it does
 
