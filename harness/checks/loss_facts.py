@@ -36,6 +36,15 @@ class PolicyFacts(Facts):
     site: Site | None = None
 
 
+class BootstrapFacts(Facts):
+    """Two answers of one model in a loss, whose derivative by the one is minus a discount times that by the other, in each of so many
+    `rows` or else zero: the `discounts`, step by step."""
+
+    rows: int
+    discounts: list[float] = []
+    site: Site | None = None
+
+
 class BlankFacts(Facts):
     """Calls of a CTC loss: its `blank`, how many of the `rows` of targets `held` it, and the classes that stood in none of them."""
 

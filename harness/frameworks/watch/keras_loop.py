@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_functions, keras_policy, tensors
+from harness.frameworks.watch import keras_divergence, keras_functions, keras_rewards, tensors
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
@@ -306,7 +306,7 @@ class Loop:
         if keras_divergence.is_due(self._number) and watch.in_full:
             session.safely("a divergence", self._diverges, tape, target)
             session.safely("the sign of a loss", self._signs.went_back, tape, target)
-            session.safely("a policy", keras_policy.went_back, watch, tape, target, [made for *_, made in self._taken.forwards])
+            session.safely("rewards", keras_rewards.went_back, watch, tape, target, self._taken.forwards)
         self._sources.add(frozenset(map(id, weights)))
         if self._runs_bare:
             self._bare.asked(tape.watched_variables(), weights)

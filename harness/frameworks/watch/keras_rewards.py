@@ -1,0 +1,36 @@
+"""Loops with a tape that learn from rewards: policies, and values that are learnt from later values of the same model."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.frameworks.watch import bootstrap, keras_policy
+from harness.frameworks.watch.keras_trace import numpy_of
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_ANSWERS = 6
+
+
+def went_back(watch: KerasWatcher, tape: Any, target: Any, forwards: list[Any]) -> None:
+    """A tape was asked for a gradient. `forwards`: model, arguments and answer of those that ran under it."""
+    session = watch.session
+    session.safely("a policy", keras_policy.went_back, watch, tape, target, [made for *_, made in forwards])
+    session.safely("a value", _value, watch, tape, target, forwards)
+
+
+def _value(watch: KerasWatcher, tape: Any, target: Any, forwards: list[Any]) -> None:
+    """What a loss makes of two answers of one model."""
+    if not tape._persistent:
+        return
+    answers = [(model, made) for model, *_, made in forwards if getattr(getattr(made, "shape", None), "rank", None) in (1, 2)][:_ANSWERS]
+    for (first, one), (second, other) in itertools.combinations(answers, 2):
+        if first is second and one.shape == other.shape:
+            with watch.session.paused():
+                parts = tape.gradient(target, [one, other])
+            if all(part is not None for part in parts):
+                bootstrap.note(watch.seen, watch.session.sites, *(np.asarray(numpy_of(part)) for part in parts))
