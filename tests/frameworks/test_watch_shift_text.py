@@ -17,6 +17,8 @@ FAR = "\n" * 9
     (f"y = ids[:, 1:]\n{FAR}shown = out[0, 1:]\n", 1),
     (f"first = ids[:, 1:]\n{FAR}shown = out[0, 1:]\n", None),
     ("x, y = ids[:, :-1], ids[:, 0:]\nfiles = sys.argv[1:]\n", None),
+    (f"def made(t):\n    return {{'input_ids': t[:, :-1],\n            'labels': t[:, 1:]}}\n{FAR}target = rows[:, 1:]\n", 3),
+    (f"shown = {{'text': out[0, 1:]}}\n{FAR}y = ids[:, 1:]\n", 11),
     ("train, test = rows[:4000], rows[4000:]\n", None),
     ("def broken(:\n", None)])
 def test_the_line_that_cuts(tmp_path: Path, text: str, line: int | None) -> None:

@@ -186,12 +186,17 @@ def _read(layout: _Layout, counted: Array, plain: Array,
 
 
 def written(file: str) -> Place | None:
-    """The line of a script that keeps rows from their second token on, `ids[:, 1:]` or `tokens[at + 1:at + n]`, read off its text. Of
-    several far from each other those count that give it a name of labels; None where that leaves none, or several."""
-    found = [node for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.Assign) and any(map(_later, ast.walk(node.value)))]
+    """The line of a script that keeps rows from their second token on, `ids[:, 1:]` or `tokens[at + 1:at + n]`, read off its text: a
+    column of labels first. Of several lines far from each other those count that give it a name of labels; None where that leaves none, or
+    several."""
+    nodes = list(ast.walk(parsed.tree(file)))
+    found = [node for node in nodes if isinstance(node, ast.Assign) and any(map(_later, ast.walk(node.value)))]
     named = [node for node in found if any(getattr(part, "id", "") in LABELS for target in node.targets for part in ast.walk(target))]
-    for nodes in (found, named):
-        lines = sorted(node.lineno for node in nodes)
+    columns = [value for node in nodes if isinstance(node, ast.Dict) for key, value in zip(node.keys, node.values, strict=True)
+               if getattr(key, "value", "") in LABELS and any(map(_later, ast.walk(value)))]
+    choices: list[list[ast.expr] | list[ast.Assign]] = [columns, found, named]
+    for chosen in choices:
+        lines = sorted(node.lineno for node in chosen)
         if lines and lines[-1] - lines[0] <= _TOGETHER:
             return file, lines[-1], "<module>"
     return None
