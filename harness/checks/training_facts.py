@@ -142,11 +142,13 @@ class UnreadFacts(Facts):
 
 class OpposedFacts(Facts):
     """All `weights` of one optimizer are among those `held` by another: the last cosines between the gradients that both step with, one
-    after the other. `site`: where the larger one is made, or takes its gradients."""
+    after the other. `site`: where the larger one is made, or takes its gradients. `alone`: it is one optimizer that steps for two losses
+    in turn; then `held` is what the wider loss trains, and `site` where it steps."""
 
     weights: int
     held: int
     cosines: list[float]
+    alone: bool = False
     site: Site | None = None
 
 

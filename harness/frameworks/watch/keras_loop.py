@@ -16,6 +16,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, keras_functions, keras_rewards, tensors
+from harness.frameworks.watch.keras_applied import Applied
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
@@ -25,10 +26,8 @@ from harness.frameworks.watch.keras_given import Given
 from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_loop_evaluations import Evaluations, Forward
-from harness.frameworks.watch.keras_piled import Piled
 from harness.frameworks.watch.keras_signs import OfTapes
 from harness.frameworks.watch.keras_steps import disjoint
-from harness.frameworks.watch.keras_swapped import Swapped
 from harness.frameworks.watch.keras_tape import Taken, holds, recorded
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
@@ -62,8 +61,7 @@ class Loop:
         watch.first_loop = watch.first_loop or self
         self._probes: TapeProbes | None = None
         self._due = False
-        self._graphs, self._swapped, self._signs = Graphs(watch), Swapped(watch.session), OfTapes(watch, lambda: self._looking)
-        self._piled = Piled(watch.session)
+        self._graphs, self._applied, self._signs = Graphs(watch), Applied(watch), OfTapes(watch, lambda: self._looking)
         self._ends_at: float | None = None
 
     @property
@@ -367,8 +365,7 @@ class Loop:
         watch.loop_stepped(taken.sources)
         self._bare.optimized = True
         self._graphs.stepped()
-        watch.session.safely("gradients of others", self._swapped.stepped, applied, taken.sources, taken.gradients, self._sources)
-        watch.session.safely("gradients of before", self._piled.stepped, applied, taken.sources, taken.gradients)
+        self._applied.stepped(optimizer, applied, taken, self._sources)
         watch.session.trainings.stepped(optimizer, lambda: [tuple(weight.shape) for weight in taken.sources])
         calls, targets, norms = self._calls, self._targets, self._norms
         self._trained = self._model if targets else self._trained
