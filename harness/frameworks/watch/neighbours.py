@@ -33,7 +33,8 @@ def replaced(rows: int) -> list[int]:
 
 def measure(plain: list[Array], after_moved: list[Array], after_replaced: list[Array], rows: int) -> RowFacts | None:
     """Facts of the outputs of one batch: as it is, `moved`, and `replaced`. None where no output has a finite row for each row."""
-    chosen = [number for number, output in enumerate(plain) if _by_rows(output, rows)]
+    chosen = [number for number, output in enumerate(plain)
+              if _by_rows(output, rows) and not _of_pairs(output, after_moved[number], rows)]
     if not chosen or not all(np.isfinite(plain[number]).all() for number in chosen):
         return None
     order = max(_apart(plain[number], np.roll(after_moved[number], -1, 0), slice(None)) for number in chosen)
@@ -121,6 +122,14 @@ def padding(ids: Array) -> Padding | None:
 def _by_rows(output: Array, rows: int) -> bool:
     """Whether an output has a row for each row; a table of all pairs of rows does not count."""
     return bool(output.ndim and output.shape[0] == rows and (output.ndim == 1 or output.shape[1] != rows) and output.dtype.kind == "f")
+
+
+def _of_pairs(output: Array, after_moved: Array, rows: int) -> bool:
+    """Whether an output holds each row against all rows of several kinds, side by side: these move along the second axis as well."""
+    if output.ndim != 2 or output.shape != after_moved.shape or output.shape[1] % rows:
+        return False
+    table = np.roll(output.reshape(rows, -1, rows), (1, 1), (0, 2)).reshape(output.shape)
+    return bool(np.allclose(table, after_moved, rtol=_ALIKE, atol=_ALIKE * (float(np.abs(output).max()) or 1.0)))
 
 
 def _apart(first: Array, second: Array, which: Any) -> float:
