@@ -23,6 +23,7 @@ _LEFT = 3.0  # times the least change that counts, under which a loss has little
 _WORTH, _LONG, _SMALL = 0.05, 400, 0.1  # of a training's steps, those it has, and of the first rate, when nothing was learnt
 _MORE, _NEXT_TO_NOTHING = 0.9, 0.02  # of the loss of the same steps, and of a training's steps
 _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate that is lost
+_LOW_PEAK, _NEVER_UP = 0.3, 0.7  # of what a schedule rises to
 _FEWEST = 40  # steps by which the rest of a training is judged
 _OUTPACED = 0.3  # of what the other rate gains
 _LONGER = 2  # times the steps of an experiment
@@ -123,7 +124,11 @@ def _never_better(seen: Observation) -> Finding | None:
 def _still_warming(seen: Observation) -> Finding | None:
     """A warm-up that is longer than the training that the schedule was told of."""
     optimizer = seen.optimizer
-    if optimizer is None or optimizer.planned_peak is None or optimizer.planned_peak > 0.3 or reading.script_learns(seen):
+    if optimizer is None or optimizer.planned_peak is None:
+        return None
+    # What a schedule of transformers is told of the training is known to the step; a rate may rise for other reasons.
+    told = seen.framework == "torch" and optimizer.planned_peak <= _NEVER_UP
+    if not told and (optimizer.planned_peak > _LOW_PEAK or reading.script_learns(seen)):
         return None
     return Finding(
         message=f"The warm-up is longer than the whole training: within its {optimizer.planned_steps} steps the learning rate never "
