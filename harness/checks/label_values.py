@@ -70,12 +70,13 @@ class LabelOutsideClasses(Check):
         if facts is None or facts.calls < _FIRST or facts.held < _BLANK * facts.rows:
             return None
         free = facts.unused or []
-        instead = f"`blank={free[0]}`, which no target holds" if len(free) == 1 else "the number that no target holds"
+        name = "blank" if seen.framework == "torch" else "blank_index"
+        instead = f"`{name}={free[0]}`, which no target holds" if len(free) == 1 else "the number that no target holds"
         return Finding(
             message=f"The CTC loss takes class {facts.blank} for its blank, and {facts.held} of {facts.rows} targets hold that number: it "
                     "stands for a symbol of theirs.",
-            remedy=f"Name the blank that the vocabulary and the decoder know: {instead}. The default is "
-                   f"{'0, for `CTCLoss` as for `ctc_loss`' if seen.framework == 'torch' else 'told by `blank_index`'}.",
+            remedy=f"Name the blank that the vocabulary and the decoder know: {instead}. "
+                   + ("The default is 0." if seen.framework == "torch" else "It is `blank_index` that says so."),
             site=reading.place(seen, "criterion") or facts.site, evidence=reading.own_losses(seen))
 
     @staticmethod
