@@ -56,6 +56,8 @@ class Rested:
             own = [weight for weight in model.module.parameters() if weight.requires_grad and id(weight) in held]
             if taken < _STEPS or len(model.steps - {taken}) < _SHARE * taken or not own:
                 continue
+            if model.recorded and not self._reached:
+                continue  # no gradient reaches anything: the loss itself has lost its history
             if any(weight.grad is not None or (id(weight) in trained and not model.recorded) for weight in own):
                 continue
             backward = watch.seen.sites.get("backward")
