@@ -36,7 +36,8 @@ class Clipped:
 
 def bounds(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, str]) -> tuple[Any, Any]:
     """Both bounds of a call; `args`: what follows on the tensor."""
-    return tuple(args[place] if place < len(args) else kwargs.get(name) for place, name in enumerate(names))  # type: ignore[return-value]
+    low, high = [*args, *(kwargs.get(name) for name in names[len(args):])][:2]
+    return low, high
 
 
 def _number(value: Any) -> bool:
