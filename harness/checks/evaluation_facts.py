@@ -246,6 +246,22 @@ class PredictedFacts(Facts):
     loader: Site | None = None
 
 
+class WrittenFacts(Facts):
+    """Texts that an encoder-decoder of class `kind` has written: of `answers` so many that were `cut` off before they ended, at `limit`
+    tokens. `wanted`: texts that it is trained to write, `longer` of them than the limit, the `longest` in tokens. `told`: whether the
+    script has said where to stop."""
+
+    kind: str
+    told: bool
+    answers: int = 0
+    cut: int = 0
+    limit: int = 0
+    wanted: int = 0
+    longer: int = 0
+    longest: int = 0
+    site: Site | None = None
+
+
 class MonitorFacts(Facts):
     """Something that follows a measure, `kind` by its class: to keep the best model, to stop early, to lower the rate. `greater`: a larger
     one is taken for the better one. Of Keras: the `best` value so far, and the `least` change that counts as better; its `values` and the
@@ -298,7 +314,7 @@ class EvaluationFacts(Facts):
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode. `unlabelled`: a Trainer's evaluation
     found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
-    `argmax`: the largest of some scores, taken along the rows."""
+    `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -329,4 +345,5 @@ class EvaluationFacts(Facts):
     drawn: DrawnFacts | None = None
     handed: HandedFacts | None = None
     argmax: ArgmaxFacts | None = None
+    written: WrittenFacts | None = None
     site: Site | None = None

@@ -64,14 +64,14 @@ class Trainers:
         session = self._watch.session
 
         def wrap(original: Any) -> Any:
-            def __init__(arguments: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            def __post_init__(arguments: Any) -> None:  # noqa: N807  (subclasses have an `__init__` of their own, generated)
                 if session.active:
                     session.safely("training arguments", self._arguments, session.sites.place(skip=arguments))
-                original(arguments, *args, **kwargs)
+                original(arguments)
 
-            return __init__
+            return __post_init__
 
-        session.patches.replace(module.TrainingArguments, "__init__", wrap)
+        session.patches.replace(module.TrainingArguments, "__post_init__", wrap)
 
     def _arguments(self, place: Place | None) -> None:
         session = self._watch.session

@@ -48,6 +48,7 @@ from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
 from harness.frameworks.watch.torch_functional import Functional
+from harness.frameworks.watch.torch_generation import Generations
 from harness.frameworks.watch.torch_handed import Handed
 from harness.frameworks.watch.torch_key_masks import KeyMasks
 from harness.frameworks.watch.torch_loss import Losses
@@ -115,11 +116,11 @@ class TorchWatcher:
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
         self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
-        self.restores = Restores(self)
+        self.restores, self.generations = Restores(self), Generations(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
-                     self.files, self.pairs, self.masks, self.origins, self.vocabularies,
+                     self.files, self.pairs, self.masks, self.generations, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
                      self.states):
             part.attach()
@@ -204,6 +205,7 @@ class TorchWatcher:
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
             self.session.rows_trained(given)
             self.session.safely("a mask", self.masks.trained, call)
+            self.session.safely("texts that are wanted", self.generations.trained, call)
             self.session.safely("a fold", self._folded, call.module)
             if self.steps.steps < _SCALED:
                 self.session.safely("a scale", self.splits.trained, call.module, given)
@@ -377,6 +379,7 @@ class TorchWatcher:
                            ("rows read twice", lambda: torch_redrawn.measure(self)), ("rows of an evaluation", self.drawn.measure),
                            ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
                            ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish), ("copies", self._behind),
+                           ("texts that are written", self.generations.finish),
                            ("passes", self.passes.finish), ("relations", self._relate), ("pictures", self._mirrored),
                            ("probes", lambda: self.probes.finish(error))):
             session.safely(f"finishing {name}", part)
