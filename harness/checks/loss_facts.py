@@ -45,6 +45,16 @@ class BootstrapFacts(Facts):
     site: Site | None = None
 
 
+class LikenessFacts(Facts):
+    """A softmax along likenesses of `rows` rows with each other, of which each row's with itself is the largest: in so many `steps`, with
+    the `shares` of the softmax that fall on rows themselves."""
+
+    rows: int
+    steps: int = 0
+    shares: list[float] = []
+    site: Site | None = None
+
+
 class BlankFacts(Facts):
     """Calls of a CTC loss: its `blank`, how many of the `rows` of targets `held` it, and the classes that stood in none of them."""
 

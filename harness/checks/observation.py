@@ -33,6 +33,7 @@ from harness.checks.loss_facts import (
     BootstrapFacts,
     ClippedFacts,
     DivergenceFacts,
+    LikenessFacts,
     LossCall,
     NegatedFacts,
     PolicyFacts,
@@ -96,7 +97,8 @@ class Observation(Facts):
     `opposed`: weights that two optimizers hold. `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
-    `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones.
+    `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
+    with themselves, in a contrastive loss.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
     `rested`: a model that answers without gradients in every step.
@@ -190,6 +192,7 @@ class Observation(Facts):
     clipped: ClippedFacts | None = None
     blanks: BlankFacts | None = None
     bootstrap: BootstrapFacts | None = None
+    likeness: LikenessFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None

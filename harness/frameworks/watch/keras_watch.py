@@ -17,6 +17,7 @@ from harness.frameworks.watch import (
     keras_clipped,
     keras_one_hot,
     keras_overwritten,
+    keras_self_likeness,
     keras_straight,
     keras_tracing,
     monitors,
@@ -116,7 +117,7 @@ class KerasWatcher:
             self.operations.attach()
             self.open_tapes.attach()
             self.restores.attach()
-            for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks):
+            for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):
                 hooks.attach(self.session)
         parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *parts)
@@ -127,11 +128,10 @@ class KerasWatcher:
         Loop(self, keras).attach()
         for hooked in (self.buffers, self.restores, self.fruitless):
             hooked.hook(keras)
-        self.states.attach(keras)
-        self.asked.attach(keras)
-        Origins(self.session).attach(keras)
-        keras_clipped.attach(self.session, keras)
+        for told in (self.states, self.asked, Origins(self.session)):
+            told.attach(keras)
         self.unbuilt.attach(keras)
+        keras_clipped.attach(self.session, keras)
         Metrics(self, keras, parts[0]).attach()
         self.resets.attach(keras)
         self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
