@@ -45,6 +45,18 @@ class BootstrapFacts(Facts):
     site: Site | None = None
 
 
+class EndingFacts(Facts):
+    """Marks of 0 and 1, one for each of the `rows` whose `reward` a later value is added to, which the function that gets both never reads:
+    their `name`, and how many were 1 (`marked`) in so many `steps`."""
+
+    name: str
+    reward: str
+    rows: int
+    steps: int = 0
+    marked: int = 0
+    site: Site | None = None
+
+
 class LikenessFacts(Facts):
     """A softmax along likenesses of `rows` rows with each other, of which each row's with itself is the largest: in so many `steps`, with
     the `shares` of the softmax that fall on rows themselves."""

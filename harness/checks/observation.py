@@ -33,6 +33,7 @@ from harness.checks.loss_facts import (
     BootstrapFacts,
     ClippedFacts,
     DivergenceFacts,
+    EndingFacts,
     LikenessFacts,
     LossCall,
     NegatedFacts,
@@ -98,7 +99,7 @@ class Observation(Facts):
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
-    with themselves, in a contrastive loss.
+    with themselves, in a contrastive loss. `ending`: of episodes.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
     `rested`: a model that answers without gradients in every step.
@@ -193,6 +194,7 @@ class Observation(Facts):
     blanks: BlankFacts | None = None
     bootstrap: BootstrapFacts | None = None
     likeness: LikenessFacts | None = None
+    ending: EndingFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import ModelFacts
-from harness.frameworks.watch import tensors, torch_bootstrap, torch_graph, torch_self_likeness
+from harness.frameworks.watch import endings, tensors, torch_bootstrap, torch_graph, torch_self_likeness
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.weighing import Weighing
 
@@ -184,6 +184,8 @@ class Losses:
         watch.session.safely("a policy", watch.policy.committed, plain)
         watch.session.safely("a value", torch_bootstrap.committed, watch, plain, calls)
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
+        with watch.session.paused():
+            watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)
         return used
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:

@@ -1,0 +1,42 @@
+"""Values of states that are learnt as if no episode ended."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from harness.catalog.schema import Stage
+from harness.checks import reading
+from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.observation import Observation
+
+_STEPS = 2
+
+
+class Unended(Check):
+    """A value is learnt from what comes next although the episode has ended.
+
+    After the last step of an episode nothing comes: its value is the reward alone. Where the target adds the value of a next state all the
+    same, falling down costs nothing, since the value goes on as if one were still standing.
+    Sources: Mnih et al. 2015, "Human-level control through deep reinforcement learning" (algorithm 1: y = r where the episode ends);
+    Sutton, Barto, Reinforcement Learning (2018), 3.4.
+    """
+
+    code: ClassVar[str] = "L219"
+    stage: ClassVar[Stage] = "loss"
+
+    def check(self, seen: Observation) -> Finding | None:
+        """Judges from marks of 0 and 1 that come with each reward, some of them 1, which nothing reads where the target is made."""
+        facts = seen.ending
+        if not seen.steps:
+            raise NotJudged("no step was seen")
+        if facts is None or facts.steps < _STEPS or not facts.marked:
+            return None
+        keras = seen.framework in reading.KERAS
+        mark = f"tf.cast({facts.name}, tf.float32)" if keras else f"{facts.name}.float()"
+        return Finding(
+            message=f"`{facts.name}` comes with each reward and says where an episode ends, and nothing reads it: the target of the value "
+                    "adds what comes next although nothing does.",
+            remedy=f"Leave the later value out where it ends: `{facts.reward} + gamma * (1 - {mark}) * later`.",
+            site=facts.site or reading.place(seen, "loss", "backward"),
+            evidence=[f"`{facts.name}` is 1 for {facts.marked} of {facts.rows * facts.steps} rows, and 0 for the others",
+                      *reading.own_losses(seen)])
