@@ -174,6 +174,19 @@ class MirrorFacts(Facts):
     crossed: list[int] = []
 
 
+class ResizedFacts(Facts):
+    """Borders between fields of two classes in label maps, of so many `rows`. Where the two numbers differ by more than 1: that meet
+    (`direct`), and that have pixels of a number `between` theirs in the middle (which, and how often). `near`: that meet, and differ by 1.
+    `outside`: with pixels of any other number in the middle. `site`: where the script resizes them."""
+
+    rows: int
+    direct: int
+    near: int
+    outside: int
+    between: list[tuple[int, int]] = []
+    site: Site | None = None
+
+
 class MixedFacts(Facts):
     """Of so many `rows`, each mixed of two, the part of their variance that the means of their classes explain by the shares of their
     labels (`told`), and by these shares `exchanged`."""

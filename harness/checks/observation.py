@@ -24,6 +24,7 @@ from harness.checks.data_facts import (
     OneHotFacts,
     OverwrittenFacts,
     RedrawnFacts,
+    ResizedFacts,
     SourceFacts,
     VocabularyFacts,
 )
@@ -99,7 +100,7 @@ class Observation(Facts):
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
-    with themselves, in a contrastive loss. `ending`: of episodes.
+    with themselves, in a contrastive loss. `ending`: of episodes. `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
     `rested`: a model that answers without gradients in every step.
@@ -139,6 +140,7 @@ class Observation(Facts):
     collation: CollationFacts | None = None
     augmentation: AugmentationFacts | None = None
     mirrored: MirrorFacts | None = None
+    resized: ResizedFacts | None = None
     mixed_rows: MixedFacts | None = None
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None

@@ -33,7 +33,7 @@ def hooks(rows: int, seed: int) -> tuple[Array, Array, Array, Array]:
 def measured(wanted: str, *, follows: bool, flips: str = "") -> Any:
     watched = Mirrored()
     if flips:
-        watched.flips(flips)
+        watched.flips([flips])
     for rows, seed in ((hooks(ROWS, 0), 0), (hooks(ROWS, 1), 1)):
         pictures, sides, columns, masks = rows
         moved = (np.random.default_rng(5).random(ROWS) < 0.5) & (seed == 0) & (not flips)

@@ -338,11 +338,11 @@ class KerasWatcher:
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
     def _mirrored(self) -> None:
-        layers = flat_layers(self.steps.model) if self.steps.model is not None else []
+        layers = flat_layers(self.steps.model) if self.steps.model is not None else ()
         flips = [layer for layer in layers if type(layer).__name__ == "RandomFlip"]
-        for layer in flips:
-            self.mirrored.flips(str(getattr(layer, "mode", "")))
+        self.mirrored.flips([str(getattr(layer, "mode", "")) for layer in flips])
         self.seen.mirrored, self.seen.mixed_rows = self.mirrored.measure(), self.mixed_rows.measure()
+        self.seen.resized = self.mirrored.maps.facts(self.session.script)
         if self.seen.mirrored is not None:
             built = self.compiles.place_of(flips[0]) if flips and self.seen.mirrored.layer else None
             self.session.noted("moved", built or written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))

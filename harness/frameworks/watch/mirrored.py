@@ -15,6 +15,7 @@ import numpy as np
 
 from harness.checks.data_facts import MirrorFacts
 from harness.frameworks.watch import motions, tensors
+from harness.frameworks.watch.label_maps import LabelMaps
 from harness.frameworks.watch.picture_judges import Array, Judge, OfClasses, filters_of, judges, margin
 
 _KEPT, _LEAST = 512, 80
@@ -82,20 +83,21 @@ class Mirrored:
     """Told of the pictures that a model is given, in training and in evaluation, and of the columns that came with them."""
 
     def __init__(self) -> None:
-        self._trained, self._held = _Rows(), _Rows()
+        self._trained, self._held, self.maps = _Rows(), _Rows(), LabelMaps()
         self._flips: list[str] = []
 
     def trained(self, given: Sequence[Any], columns: Mapping[str, Any]) -> None:
         """A training step runs a model on these."""
+        self.maps.trained(columns)
         self._trained.add(given, columns)
 
     def held(self, given: Sequence[Any], columns: Mapping[str, Any]) -> None:
         """An evaluation does."""
         self._held.add(given, columns)
 
-    def flips(self, mode: str) -> None:
-        """A layer of the model itself moves pictures so while it is trained: the `mode` of a `RandomFlip`."""
-        self._flips += [how for name, how in (("horizontal", "mirrored"), ("vertical", "upside down")) if name in mode]
+    def flips(self, modes: Sequence[str]) -> None:
+        """Layers of the model itself move pictures so while it is trained: the `modes` of its `RandomFlip`s."""
+        self._flips += [how for mode in modes for name, how in (("horizontal", "mirrored"), ("vertical", "upside down")) if name in mode]
 
     def measure(self) -> MirrorFacts | None:
         """What a baseline says; None where pictures or targets were not seen on both sides, or it has no say."""

@@ -337,7 +337,7 @@ class TorchWatcher:
             self.mixed_rows.trained(given[0], shares)
 
     def _mirrored(self) -> None:
-        self.seen.mirrored = self.mirrored.measure()
+        self.seen.mirrored, self.seen.resized = self.mirrored.measure(), self.mirrored.maps.facts(self.session.script)
         self.seen.mixed_rows = self.mixed_rows.measure()
         self.session.noted("blended", self.session.safely("rows that are mixed", blends.alone, self.session.script))
         if self.seen.mirrored is not None:
