@@ -220,6 +220,18 @@ class RelationFacts(Facts):
     diluted: DilutedFacts | None = None
 
 
+class TwoScalesFacts(Facts):
+    """Answers in the scale of what was wanted in training, held against `rows` references in another: mean and standard deviation of all
+    three. `how`: what the training's targets are of the references: "moved and stretched", "the logarithm", "the exponential"."""
+
+    how: str
+    rows: int
+    trained: tuple[float, float]
+    answers: tuple[float, float]
+    references: tuple[float, float]
+    site: Site | None = None
+
+
 class AlignmentFacts(Facts):
     """Answers and references that an evaluation holds against each other, an id for each of `tokens` tokens: the share that agrees at the
     same place, and with the reference that follows. `values`: what the script's own function says of both, by name."""
@@ -314,7 +326,8 @@ class EvaluationFacts(Facts):
     `dropped`: where a function drops units in evaluation mode, since it was not told of the mode. `unlabelled`: a Trainer's evaluation
     found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
-    `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`."""
+    `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
+    references."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -346,4 +359,5 @@ class EvaluationFacts(Facts):
     handed: HandedFacts | None = None
     argmax: ArgmaxFacts | None = None
     written: WrittenFacts | None = None
+    two_scales: TwoScalesFacts | None = None
     site: Site | None = None

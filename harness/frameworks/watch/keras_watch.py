@@ -333,7 +333,7 @@ class KerasWatcher:
         self.session.noted("scaled_whole", one_scale.written(self.session.script))
         self.session.noted("shift.written", shifts.written(str(self.session.script)))
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
-        self.seen.evaluation.strange = self.splits.ids.facts()
+        self.seen.evaluation.strange, self.seen.evaluation.two_scales = self.splits.ids.facts(), self.relations.two_scales
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import DilutedFacts, RelationFacts
+from harness.checks.evaluation_facts import DilutedFacts, RelationFacts, TwoScalesFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import dilution
+from harness.frameworks.watch import dilution, two_scales
 
 _BATCHES, _ROWS, _LEAST, _COMPARED, _TRIED = 32, 50_000, 100, 60, 8
 
@@ -28,6 +28,7 @@ class Relations:
         self._shares: dict[bool, deque[tuple[Pair, Array]]] = {held: deque(maxlen=_BATCHES) for held in (False, True)}
         self._over, self._unpadded = False, 0  # batches without padding, one after the other
         self._compared: list[tuple[Pair, Site | None]] = []
+        self.two_scales: TwoScalesFacts | None = None
         self.loader: Site | None = None  # of the others
 
     def trained(self, pair: Pair | None, given: Sequence[Any] = ()) -> None:
@@ -57,12 +58,15 @@ class Relations:
 
     def compared(self, answers: Any, references: Any, place: Site | None) -> None:
         """The script holds answers against references, row by row."""
-        if not self._held or len(self._compared) >= _COMPARED:
+        if not self._trained or len(self._compared) >= _COMPARED:
             return
         sides = [np.asarray(side.detach().cpu() if hasattr(side, "detach") else side) for side in (answers, references)]
         if all(side.dtype.kind in "iuf" and side.ndim for side in sides):
             pair = numbers(*sides)
-            self._compared += [(pair, place)] if pair is not None else []
+            self._compared += [(pair, place)] if pair is not None and self._held else []
+            known = [wanted for _, wanted in self._trained if wanted.dtype.kind == "f"]
+            if pair is not None and known and self.two_scales is None:
+                self.two_scales = two_scales.measure(np.concatenate(known), *pair, place)
 
     def facts(self) -> RelationFacts | None:
         """None where one of both was not seen, or they are of different kinds."""
@@ -77,9 +81,10 @@ class Relations:
         found.diluted = self._diluted(held=True) or self._diluted(held=False)
         for pair, place in reversed(self._compared):
             whole = all((side % 1 == 0).all() for side in pair)
-            if len(other[1]) % len(pair[1]) == 0 and len(pair[1]) >= _LEAST and (whole or not classes):
-                found.compared, found.place = measure(*pair), place
-                break
+            if len(other[1]) % len(pair[1]) == 0 and len(pair[1]) >= _LEAST and (whole or not classes) and np.ptp(pair[0]) > 0:
+                value = measure(*pair)
+                if found.compared is None or value > found.compared:  # a baseline is held against the references as well
+                    found.compared, found.place = value, place
         return found
 
     def _diluted(self, *, held: bool) -> DilutedFacts | None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _METRICS = 20
 _INPUTS = 500
 _SCORES = ("accuracy_score", "balanced_accuracy_score", "f1_score", "precision_score", "recall_score", "roc_auc_score", "matthews_corrcoef",
-           "average_precision_score", "log_loss", "mean_squared_error", "mean_absolute_error", "r2_score", "cohen_kappa_score",
+           "average_precision_score", "log_loss", "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
+           "median_absolute_error", "mean_absolute_percentage_error", "explained_variance_score", "r2_score", "cohen_kappa_score",
            "confusion_matrix", "classification_report")
 
 
