@@ -157,7 +157,7 @@ class FrozenWeights(Check):
     def _later(seen: Observation) -> Finding | None:
         """Weights of Keras that came too late, or were frozen or set free too late, for what trains them."""
         if seen.frozen_later is not None:
-            return Finding(message="A second model is fitted here of which every weight is frozen: this training cannot change anything.",
+            return Finding(message="The second model is fitted although all its weights are frozen: that training cannot change anything.",
                            remedy=FrozenWeights._thaw(seen, "the new layers"), site=seen.frozen_later, evidence=[])
         if seen.thawed is not None:
             return Finding(message=f"{seen.thawed.lacking} weights were made trainable after `compile`, and this `fit` goes on with the "

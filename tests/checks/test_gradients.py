@@ -212,7 +212,7 @@ def test_units_that_silence_every_input(lost_in: str, learns: bool, wrong: bool)
 
 
 def test_a_second_model_that_is_fitted_with_nothing_to_train() -> None:
-    found(FrozenWeights, seen(framework="keras", frozen_later=HERE), "A second model", "layer.trainable = True")
+    found(FrozenWeights, seen(framework="keras", frozen_later=HERE), "The second model", "layer.trainable = True")
 
 
 def test_weights_that_were_thawed_after_compile() -> None:

@@ -156,3 +156,26 @@ def test_what_a_compiled_function_keeps_is_true() -> None:
     exec(text, names)
     assert names["kept"][0] > 0.85
     assert max(names["kept"][1:]) < names["kept"][0] - 0.1
+
+
+FROZEN = """
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=32, epochs=4, verbose=0)
+other = keras.Sequential([model, keras.layers.Dense(3)])
+for layer in other.layers:
+    layer.trainable = False
+
+other.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+
+other.build((None, *x.shape[1:]))
+other.fit(x, y, batch_size=32, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_a_second_model_that_is_frozen_whole(tmp_path: Path, name: str) -> None:
+    pytest.importorskip(name)
+    seen = watch(tmp_path, HEAD.replace("NAME", name) + MODEL + FROZEN)
+    assert found(seen) == ["G303"]
+    assert seen.frozen_later is not None
+    assert seen.frozen_later.source == "layer.trainable = False"

@@ -105,8 +105,8 @@ class KerasWatcher:
 
     def attach(self, keras: Any) -> None:
         """Hook `tf_keras`, or `keras` where it runs on TensorFlow."""
-        name = keras.__name__
-        if name == "keras" and getattr(getattr(keras, "backend", None), "backend", lambda: "tensorflow")() != "tensorflow":
+        name, backend = keras.__name__, getattr(getattr(keras, "backend", None), "backend", lambda: "tensorflow")
+        if name == "keras" and backend() != "tensorflow":
             return
         if not self._hooked:
             self.data.attach()
@@ -128,9 +128,8 @@ class KerasWatcher:
         Loop(self, keras).attach()
         for hooked in (self.buffers, self.restores, self.fruitless):
             hooked.hook(keras)
-        for told in (self.states, self.asked, Origins(self.session)):
+        for told in (self.states, self.asked, Origins(self.session), self.unbuilt):
             told.attach(keras)
-        self.unbuilt.attach(keras)
         keras_clipped.attach(self.session, keras)
         Metrics(self, keras, parts[0]).attach()
         self.resets.attach(keras)
@@ -207,7 +206,8 @@ class KerasWatcher:
     def _frozen_later(self, model: Any) -> None:
         """A model that is fitted after another was watched: whether anything in it can learn needs no step to be seen."""
         if self.seen.steps and model is not self.steps.model and model.built and model.weights and not model.trainable_variables:
-            self.seen.frozen_later = self.session.sites.here()
+            sites = self.session.sites
+            self.seen.frozen_later = site(written.assigned("trainable", self.session.script, sites)) or sites.here()
 
     def _thawed_later(self, model: Any) -> None:
         """The step that `compile` led to keeps the weights that it was built for: others that are let learn since then do not."""
