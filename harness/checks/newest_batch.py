@@ -10,6 +10,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
 _MUCH, _LEAST = 0.7, 0.02  # of the loss that is left with the mean over batches; loss in nats
+_SWINGS, _FAR = 1.3, 0.1  # between batches, as a factor; in nats
 
 
 class NewestBatch(Check):
@@ -25,11 +26,13 @@ class NewestBatch(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges by experiment: with the same weights, on the rows that were trained on, in evaluation mode, the mean over the batches
-        takes a third and more off the loss that the shortest batch alone leads to."""
+        takes a third and more off the loss that the shortest batch alone leads to, or the loss goes by which batch was the last."""
         hasty = seen.probes.hasty
         if hasty is None:
             raise NotJudged("no batch normalisation was seen in which a new batch outweighs those before it")
-        if not hasty.averaged < _MUCH * hasty.own or hasty.own - hasty.averaged < _LEAST:
+        worse = hasty.averaged < _MUCH * hasty.own and hasty.own - hasty.averaged >= _LEAST
+        low, high = min(hasty.each, default=0.0), max(hasty.each, default=0.0)
+        if not worse and (high <= _SWINGS * low or high - low < _FAR):
             return None
         keras = seen.framework in reading.KERAS
         usual = "0.99 (or 0.9)" if keras else "0.1"
@@ -41,4 +44,5 @@ class NewestBatch(Check):
             remedy=f"`momentum={usual}`, the default. The number is that of {other}.",
             site=hasty.site or reading.place(seen, "model"),
             evidence=[f"loss in evaluation mode, by the statistics of one batch of {hasty.rows} rows: {hasty.own:.3g}",
-                      f"by the mean of {hasty.batches} batches, same weights and rows: {hasty.averaged:.3g}"])
+                      f"by the mean of {hasty.batches} batches, same weights and rows: {hasty.averaged:.3g}",
+                      *([f"by one batch or another: {low:.3g} to {high:.3g}"] if hasty.each else [])])

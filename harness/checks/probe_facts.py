@@ -210,8 +210,8 @@ class RestraintFacts(Facts):
 
 class HastyFacts(Facts):
     """Batch normalisation whose statistics are for a `part` (0 to 1) those of the newest batch: the loss in evaluation mode with those of
-    one batch of `rows` rows alone (`own`), and with their mean over so many `batches` (`averaged`), by the same weights and rows. `site`:
-    where the first such layer was made."""
+    one batch of `rows` rows alone (`own`), and with their mean over so many `batches` (`averaged`), by the same weights and rows. `each`:
+    with those of one batch or another alone. `site`: where the first such layer was made."""
 
     kind: str
     part: float
@@ -219,6 +219,7 @@ class HastyFacts(Facts):
     averaged: float
     batches: int
     rows: int
+    each: list[float] = []
     site: Site | None = None
 
 

@@ -9,8 +9,9 @@ from harness.checks.evaluation import ConstantPrediction, MetricInput
 from harness.checks.evaluation_facts import AlignmentFacts, DecisionFacts, EvaluationFacts, MetricFacts, MonitorFacts
 from harness.checks.evaluation_mode import EvaluationInTrainingMode, TrainingInEvaluationMode
 from harness.checks.metric_places import MetricPlaces
+from harness.checks.newest_batch import NewestBatch
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import ProbeFacts
+from harness.checks.probe_facts import HastyFacts, ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
 from harness.checks.training_facts import ExceptionFacts, StepFacts
 from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict
@@ -227,3 +228,11 @@ def test_early_stopping_by_a_measure_that_stands_still(facts: dict[str, object],
         found(ConstantPrediction, observation, "stood at 0.900 for all 4 epochs", "val_loss")
     else:
         assert not isinstance(verdict(ConstantPrediction, observation), Finding)
+
+
+@pytest.mark.parametrize(("own", "averaged", "each", "fault"), [
+    (0.78, 0.80, [0.78, 0.64, 0.54, 0.86], True),  # which batch came last decides
+    (0.90, 0.50, [0.90], True), (0.80, 0.80, [0.80, 0.78, 0.83], False), (0.02, 0.02, [0.02, 0.01, 0.04], False)])
+def test_statistics_of_one_batch(own: float, averaged: float, each: list[float], *, fault: bool) -> None:
+    hasty = HastyFacts(kind="BatchNormalization", part=0.9, own=own, averaged=averaged, batches=60, rows=8, each=each, site=HERE)
+    assert isinstance(verdict(NewestBatch, seen(framework="keras", probes=ProbeFacts(hasty=hasty))), Finding) is fault
