@@ -222,13 +222,15 @@ class RelationFacts(Facts):
 
 class TwoScalesFacts(Facts):
     """Answers in the scale of what was wanted in training, held against `rows` references in another: mean and standard deviation of all
-    three. `how`: what the training's targets are of the references: "moved and stretched", "the logarithm", "the exponential"."""
+    three. `how`: what the training's targets are of the references: "moved and stretched", "the logarithm", "the exponential". `mapped`:
+    the script does map answers back, here or elsewhere."""
 
     how: str
     rows: int
     trained: tuple[float, float]
     answers: tuple[float, float]
     references: tuple[float, float]
+    mapped: bool = False
     site: Site | None = None
 
 

@@ -12,7 +12,7 @@ from harness.checks.evaluation_facts import DilutedFacts, RelationFacts, TwoScal
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import dilution, two_scales
 
-_BATCHES, _ROWS, _LEAST, _COMPARED, _TRIED = 32, 50_000, 100, 60, 8
+_BATCHES, _ROWS, _LEAST, _COMPARED, _TRIED, _LAST = 32, 50_000, 100, 60, 8, 6
 
 Array = np.ndarray[Any, Any]
 # Answers and what is wanted, a number a row: float64 for numbers, int64 for classes.
@@ -64,9 +64,11 @@ class Relations:
         if all(side.dtype.kind in "iuf" and side.ndim for side in sides):
             pair = numbers(*sides)
             self._compared += [(pair, place)] if pair is not None and self._held else []
-            known = [wanted for _, wanted in self._trained if wanted.dtype.kind == "f"]
-            if pair is not None and known and self.two_scales is None:
-                self.two_scales = two_scales.measure(np.concatenate(known), *pair, place)
+            known = [each for each in self._trained if each[1].dtype.kind == "f"]
+            if pair is not None and known and (self.two_scales is None or not self.two_scales.mapped):
+                last, wanted = (np.concatenate([each[side] for each in part]) for side, part in enumerate((known[-_LAST:], known)))
+                facts = two_scales.measure(wanted, last, *pair, place)
+                self.two_scales = facts if self.two_scales is None or facts is not None and facts.mapped else self.two_scales
 
     def facts(self) -> RelationFacts | None:
         """None where one of both was not seen, or they are of different kinds."""
