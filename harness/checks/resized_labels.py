@@ -42,5 +42,6 @@ class ResizedLabels(Check):
             remedy="Resize label maps by their nearest neighbours: `tf.image.resize(mask, size, method=\"nearest\")`, `F.interpolate(mask, "
                    "size, mode=\"nearest\")`, `mask.resize(size, Image.NEAREST)`. Interpolate the picture only.",
             site=facts.site or reading.place(seen, "getitem", "fit", "forward"),
-            evidence=[f"borders between classes whose numbers differ by 2 or more: {apart}, with such a line at {between}; with a line of "
-                      f"any other class: {facts.outside}", f"classes of these lines, and how often: {counted}"])
+            evidence=[f"borders between classes whose numbers differ by 2 or more: {apart}, with such a line at {between}",
+                      f"borders with a line of any other class: {facts.outside}",
+                      f"classes of the lines between, and how often: {counted}"])

@@ -68,7 +68,7 @@ class Relations:
             if pair is not None and known and (self.two_scales is None or not self.two_scales.mapped):
                 last, wanted = (np.concatenate([each[side] for each in part]) for side, part in enumerate((known[-_LAST:], known)))
                 facts = two_scales.measure(wanted, last, *pair, place)
-                self.two_scales = facts if self.two_scales is None or facts is not None and facts.mapped else self.two_scales
+                self.two_scales = facts if self.two_scales is None or (facts is not None and facts.mapped) else self.two_scales
 
     def facts(self) -> RelationFacts | None:
         """None where one of both was not seen, or they are of different kinds."""
