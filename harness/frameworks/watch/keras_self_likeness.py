@@ -14,15 +14,18 @@ def attach(session: WatchSession) -> None:
     """Hook the functions of TensorFlow, and so those of Keras, that take a softmax for the sake of its logarithm."""
     import tensorflow as tf
 
-    def look(given: Any) -> None:
-        if tf.is_tensor(given) and given.dtype.is_floating and hasattr(given, "numpy") and self_likeness.fits(given.shape):
+    def look(given: Any, wanted: Any) -> None:
+        known = tf.is_tensor(given) and given.dtype.is_floating and hasattr(given, "numpy") and self_likeness.fits(given.shape)
+        if known and not self_likeness.diagonal(numpy_of(wanted) if hasattr(wanted, "numpy") else wanted, len(given)):
             self_likeness.note(session.observation, session.sites.place(), numpy_of(given))
 
     def wrap(original: Any, key: str) -> Any:
         @functools.wraps(original)
         def softmax(*args: Any, **kwargs: Any) -> Any:
             if session.active:
-                session.safely("what a softmax is taken of", look, kwargs[key] if key in kwargs else args[-1 if key == "logits" else 0])
+                logits = key == "logits"
+                session.safely("what a softmax is taken of", look, kwargs[key] if key in kwargs else args[-1 if logits else 0],
+                               kwargs.get("labels", args[0] if args else None) if logits else None)
             return original(*args, **kwargs)
 
         return softmax

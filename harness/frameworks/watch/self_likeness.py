@@ -38,6 +38,13 @@ def fits(shape: Any) -> bool:
     return len(shape) == 2 and shape[0] == shape[1] and int(shape[0] or 0) >= _FEWEST
 
 
+def diagonal(wanted: Array | None, rows: int) -> bool:
+    """Whether a loss is told that the diagonal is what it wants: `arange(rows)`, or ones there and zeros elsewhere."""
+    if wanted is None:
+        return False
+    return bool(np.array_equal(wanted, np.arange(rows)) or np.array_equal(wanted, np.eye(rows)))
+
+
 def _with_itself(given: Array) -> float | None:
     """The share of a row's softmax that falls on itself, on the average; None where rows are not compared with themselves."""
     numbers: Array = given.astype(np.float64)
