@@ -55,6 +55,7 @@ def test_what_lies_between_two_classes(maps: Array, *, wrong: bool) -> None:
         watched.trained({"image": FIELDS[first:first + 16], "mask": maps[first:first + 16]})
     facts = watched.facts(Path("none.py"))
     assert isinstance(verdict(ResizedLabels, seen(resized=facts)), Finding) is wrong, facts
+    assert not isinstance(verdict(ResizedLabels, seen(resized=facts, task="regression")), Finding)  # grey values, which have an order
 
 
 TORCH = """
