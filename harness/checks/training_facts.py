@@ -152,6 +152,21 @@ class OpposedFacts(Facts):
     site: Site | None = None
 
 
+class RoundedFacts(Facts):
+    """Weights of 16 bits, and the steps of their optimizer, of class `kind`: `lost`: norm of what is missing in the weights after a step /
+    norm of the step that the same optimizer takes in float32 (in Keras: of the step that is asked for); `still`: of the numbers that such a
+    step would change, the share that stays as it is. In the middle of the last of so many `steps` that were looked at (Keras: over all).
+    `nothing`: the optimizer, which computes in 16 bits as well, has asked for no change at all, although there were gradients."""
+
+    dtype: str
+    lost: float
+    still: float
+    steps: int
+    kind: str = ""
+    learning_rate: float | None = None
+    nothing: bool = False
+
+
 class OverrideFacts(Facts):
     """A method `name` of a class `kind` of the script's own, made from one of a `library`'s, that neither of the two calls; `closest`: the
     name most like it among the library's."""

@@ -50,6 +50,7 @@ from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_read_out import ReadOut
 from harness.frameworks.watch.keras_resets import Resets
 from harness.frameworks.watch.keras_restores import Restores
+from harness.frameworks.watch.keras_rounded import Rounding
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
@@ -99,7 +100,7 @@ class KerasWatcher:
         self.mirrored, self.left_out, self.states, self.mixed_rows = Mirrored(), LeftOut(self), CarriedStates(self), MixedRows()
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
-        self.drawn, self.restores = DrawnRows(self), Restores(self)
+        self.drawn, self.restores, self.rounding = DrawnRows(self), Restores(self), Rounding(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
@@ -108,33 +109,28 @@ class KerasWatcher:
         name, backend = keras.__name__, getattr(getattr(keras, "backend", None), "backend", lambda: "tensorflow")
         if name == "keras" and backend() != "tensorflow":
             return
+        session = self.session
         if not self._hooked:
-            self.data.attach()
-            self.draws.attach()
-            Seeds(self).attach()
-            self.read_out.attach()
-            self.buffers.attach()
-            self.operations.attach()
-            self.open_tapes.attach()
-            self.restores.attach()
+            for part in (self.data, self.draws, Seeds(self), self.read_out, self.buffers, self.operations, self.open_tapes, self.restores):
+                part.attach()
             for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):
-                hooks.attach(self.session)
-        parts = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
-        self._hooked[name] = (keras, *parts)
+                hooks.attach(session)
+        made = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
+        self._hooked[name] = (keras, *made)
         if self.keras is None:
             self.use(name)
-        for part in parts[:4]:
-            part.attach()
+        for hooked in made[:4]:
+            hooked.attach()
         Loop(self, keras).attach()
-        for hooked in (self.buffers, self.restores, self.fruitless):
-            hooked.hook(keras)
-        for told in (self.states, self.asked, Origins(self.session), self.unbuilt):
+        for framed in (self.buffers, self.restores, self.fruitless):
+            framed.hook(keras)
+        for told in (self.states, self.asked, Origins(session), self.unbuilt, self.rounding):
             told.attach(keras)
-        keras_clipped.attach(self.session, keras)
-        Metrics(self, keras, parts[0]).attach()
+        keras_clipped.attach(session, keras)
+        Metrics(self, keras, made[0]).attach()
         self.resets.attach(keras)
-        self.session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
-        self.session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
+        session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
+        session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
 
     def use(self, name: str) -> None:
         """Both Keras may be imported; the one that trains is told about."""
@@ -310,6 +306,7 @@ class KerasWatcher:
     def probed(self) -> None:
         """A step is over: experiments, where their time has come. May raise `Enough`."""
         self.session.safely("memory", self.memory.stepped)
+        self.session.safely("steps in 16 bits", self.rounding.stepped)
         self.session.safely("a probe", self.probes.stepped)
         if self.probes.over and not self._settled:
             self._settled = True

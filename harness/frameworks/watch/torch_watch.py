@@ -65,6 +65,7 @@ from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_recurrent import CutStates
 from harness.frameworks.watch.torch_rested import Rested
 from harness.frameworks.watch.torch_restores import Restores
+from harness.frameworks.watch.torch_rounded import Rounding
 from harness.frameworks.watch.torch_schedules import Schedules
 from harness.frameworks.watch.torch_signs import Signs
 from harness.frameworks.watch.torch_steps import Steps
@@ -122,7 +123,7 @@ class TorchWatcher:
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
                      self.files, self.pairs, self.masks, self.generations, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
-                     self.states):
+                     self.states, Rounding(self)):
             part.attach()
         torch_blanks.attach(self)
 
