@@ -19,7 +19,7 @@ _SWAPPED = 3  # steps
 _WHOLE = 40  # steps of a training that was watched to its end
 # What keeps a loss up and is no matter of the rate.
 _CAUSES = ("F105", "F109", "L201", "L202", "L203", "L205", "L206", "L207", "L208", "L209", "L210", "L211", "G301", "G302", "G303",
-           "G304", "G305", "G306", "G307", "G308", "S403", "S404", "S405", "S410")
+           "G304", "G305", "G306", "G307", "G308", "S403", "S404", "S405", "S410", "S411")
 # Keras says so: of an optimizer that has met a model, and meets another.
 _OTHER_WEIGHTS = (r"can only be called for the variables it was originally built with", r"The optimizer cannot recognize variable")
 _STEADY, _CAME_DOWN = 8, 0.1

@@ -222,13 +222,15 @@ class CutStateFacts(Facts):
 class StepFacts(Facts):
     """One optimizer step (1-based). `backwards`: backward passes since the step before. `gradients_before`: L2 norm of the
     gradients that were there before the
-    first of those backward passes (0 after `zero_grad`; None: not measured). `gradient_norm`: before the step, after clipping."""
+    first of those backward passes (0 after `zero_grad`; None: not measured). `gradient_norm`: before the step, after clipping;
+    `backward_norm`: as the last backward pass left it (PyTorch, the first steps only)."""
 
     step: int
     loss: float | None = None
     backwards: int | None = None
     gradients_before: float | None = None
     gradient_norm: float | None = None
+    backward_norm: float | None = None
     update_ratio: float | None = None
     learning_rate: float | None = None
     seconds: float | None = None

@@ -24,4 +24,4 @@ FAR = "\n" * 9
 def test_the_line_that_cuts(tmp_path: Path, text: str, line: int | None) -> None:
     script = tmp_path / "train.py"
     script.write_text(text)
-    assert shifts.written(str(script)) == (None if line is None else (str(script), line, "<module>"))
+    assert shifts.written(script) == (None if line is None else (str(script), line, "<module>"))

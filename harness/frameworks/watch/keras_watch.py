@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import (
-    blends,
     compounding,
-    dilution,
     keras_argmax,
     keras_blanks,
     keras_clipped,
@@ -21,10 +19,9 @@ from harness.frameworks.watch import (
     keras_straight,
     keras_tracing,
     monitors,
-    one_scale,
     overrides,
     parsed,
-    shifts,
+    texts,
     written,
 )
 from harness.frameworks.watch.copies import Copies
@@ -325,10 +322,7 @@ class KerasWatcher:
 
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
-        self.session.noted("blended", blends.alone(self.session.script))
-        self.session.noted("pooled", dilution.written(self.session.script))
-        self.session.noted("scaled_whole", one_scale.written(self.session.script))
-        self.session.noted("shift.written", shifts.written(str(self.session.script)))
+        texts.note(self.session)
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.strange, self.seen.evaluation.two_scales = self.splits.ids.facts(), self.relations.two_scales
         self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()

@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,11 +186,11 @@ def _read(layout: _Layout, counted: Array, plain: Array,
     return bool(moved.any()), not bool(moved[:, :middle + 1][counted[:, :middle + 1]].any()), lag
 
 
-def written(file: str) -> Place | None:
+def written(script: Path) -> Place | None:
     """The line of a script that keeps rows from their second token on, `ids[:, 1:]` or `tokens[at + 1:at + n]`, read off its text: a
     column of labels first. Of several lines far from each other those count that give it a name of labels; None where that leaves none, or
     several."""
-    nodes = list(ast.walk(parsed.tree(file)))
+    nodes = list(ast.walk(parsed.tree(str(script))))
     found = [node for node in nodes if isinstance(node, ast.Assign) and any(map(_later, ast.walk(node.value)))]
     named = [node for node in found if any(getattr(part, "id", "") in LABELS for target in node.targets for part in ast.walk(target))]
     columns = [value for node in nodes if isinstance(node, ast.Dict) for key, value in zip(node.keys, node.values, strict=True)
@@ -198,7 +199,7 @@ def written(file: str) -> Place | None:
     for chosen in choices:
         lines = sorted(node.lineno for node in chosen)
         if lines and lines[-1] - lines[0] <= _TOGETHER:
-            return file, lines[-1], "<module>"
+            return str(script), lines[-1], "<module>"
     return None
 
 

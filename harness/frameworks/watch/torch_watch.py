@@ -6,10 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
-    blends,
-    dilution,
-    one_scale,
-    shifts,
+    texts,
     torch_augmented,
     torch_batches,
     torch_blanks,
@@ -81,6 +78,7 @@ _WANTED = "labels"  # of rows that no loader brought
 _NODES = 60_000
 _PATIENCE = 4
 _SCALED = 8  # steps whose inputs are measured
+_FIRST = 3  # steps of which is known what became of their gradients
 
 
 class TorchWatcher:
@@ -96,6 +94,7 @@ class TorchWatcher:
         self.patience = Patience(session)
         self._settled = False
         self._tried = False
+        self._behind_norm: Any = None
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
@@ -279,9 +278,14 @@ class TorchWatcher:
         self.losses.clear()
         self.cut_states.stepped()
         self.session.safely("gradients of models", self.rested.went_back)
+        if self.steps.steps < _FIRST:
+            held = [weight for known in self.steps.known_optimizers() for weight in known.weights()]
+            self._behind_norm = self.session.safely("gradients as they come", self.steps.norm_of_gradients, held)
 
     def stepped(self) -> None:
         """An optimizer step is over. May raise `Enough`."""
+        if self.seen.steps and isinstance(self._behind_norm, float):
+            self.seen.steps[-1].backward_norm, self._behind_norm = self._behind_norm, None
         if not self.steps.backwards:
             self.tape.clear()  # gradients come another way, and what is recorded for a backward pass would keep their graphs
         self.session.safely("memory", self.memory.stepped)
@@ -340,14 +344,11 @@ class TorchWatcher:
     def _mirrored(self) -> None:
         self.seen.mirrored, self.seen.resized = self.mirrored.measure(), self.mirrored.maps.facts(self.session.script)
         self.seen.mixed_rows = self.mixed_rows.measure()
-        self.session.noted("blended", self.session.safely("rows that are mixed", blends.alone, self.session.script))
         if self.seen.mirrored is not None:
             self.session.noted("moved", written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))
 
     def _relate(self) -> None:
-        self.session.noted("pooled", dilution.written(self.session.script))
-        self.session.noted("scaled_whole", one_scale.written(self.session.script))
-        self.session.noted("shift.written", shifts.written(str(self.session.script)))
+        texts.note(self.session)
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.strange, self.seen.evaluation.handed = self.splits.ids.facts(), self.handed.facts()
