@@ -10,7 +10,7 @@ from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
-_STEPS, _NEAR, _LARGE = 3, 0.02, 16.0
+_FEWEST, _STEPS, _NEAR, _LARGE = 2, 3, 0.02, 16.0
 
 
 class NeverUnscaled(Check):
@@ -56,7 +56,7 @@ def _factor(seen: Observation) -> float | None:
     pairs = [(step.loss, calls[step.step][0]) for step in seen.steps
              if step.backwards == 1 and step.loss is not None and len(calls[step.step]) == 1]
     ratios = reading.finite(loss / value for loss, value in pairs if value)
-    if len(ratios) < _STEPS:
+    if len(ratios) < _FEWEST:
         return None
     first = ratios[:_STEPS]
     middle = statistics.median(first)
