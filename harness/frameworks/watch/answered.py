@@ -36,6 +36,20 @@ class Answered:
                 self._kept.clear()
             self._kept.append(np.array(made if made.ndim == 2 else made[:, None]))
 
+    @property
+    def any(self) -> bool:
+        """Whether a model has answered anything."""
+        return bool(self._kept)
+
+    def gave_these(self, values: Any) -> bool:
+        """Whether numbers or classes, one a row, are what a model has answered, be it in another unit."""
+        flat = _flat(values)
+        return flat is not None and any(_made_of(flat, outputs) for outputs in self._candidates(len(flat)))
+
+    def single(self, rows: int) -> list[Array]:
+        """The answers for so many rows that are a number each, as float[rows, 1] and as float[rows]."""
+        return [part for outputs in self._candidates(rows) if outputs.shape[1] == 1 for part in (outputs, outputs[:, 0])]
+
     def swapped(self, predictions: Any, references: Any) -> bool:
         """Whether it is the references of a metric that were answered, and not the predictions."""
         given = [_flat(predictions), _flat(references)]

@@ -38,6 +38,7 @@ from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
+from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.raw_bytes import RawBytes
 from harness.frameworks.watch.sites import Place, Sites, site
@@ -172,12 +173,9 @@ class WatchSession:
         for name in _WATCHERS:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
-        self._maps.attach()
-        self._columns.attach()
-        self._configs.attach()
-        for part in (self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds, Indicators(self), Arithmetic(self)):
+        for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
+                     Indicators(self), Arithmetic(self), NumpyComparisons(self), self.folds):
             part.attach()
-        self.folds.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
         """Call `hook(module)` once the module is imported, at once if it is; never after `detach`."""

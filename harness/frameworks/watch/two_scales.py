@@ -37,7 +37,8 @@ def measure(trained: Array, given: Array, answers: Array, references: Array, sit
         how = "moved and stretched"
     else:
         return None
-    mapped = _mapped(answers, given, [given * wide / spread + (wanted - middle * wide / spread), np.exp(given), np.expm1(given)])
+    straight = given * wide / spread + (wanted - middle * wide / spread)
+    mapped = _mapped(answers, given, [straight] if how == "moved and stretched" else [straight, np.exp(given), np.expm1(given)])
     if mapped is None:
         return None
     return TwoScalesFacts(how=how, rows=len(references), trained=(middle, spread), answers=(float(answers.mean()), float(answers.std())),
