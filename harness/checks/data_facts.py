@@ -227,6 +227,19 @@ class SourceFacts(Facts):
     by: str = ""
 
 
+class EmptiedFacts(Facts):
+    """Of a table's so many `columns` the one that tells most of the target in training (`told`, 0 to 1: its rank correlation with numbers,
+    or the share of its ranks' deviation that lies between classes; `next`: the same of the second one). In `rows` rows of evaluations it
+    has one and the same value. `name`: where the script's tables say it."""
+
+    column: int
+    columns: int
+    told: float
+    next: float
+    rows: int
+    name: str | None = None
+
+
 class OverwrittenFacts(Facts):
     """A dataset whose `attribute` changes with each reading of a row: `share` of the values of some `rows` after so many `readings`."""
 

@@ -18,6 +18,7 @@ from harness.checks.data_facts import (
     BatchFacts,
     BytesFacts,
     CollationFacts,
+    EmptiedFacts,
     LoaderFacts,
     MirrorFacts,
     MixedFacts,
@@ -97,7 +98,7 @@ class Observation(Facts):
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
-    `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits.
+    `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
@@ -195,6 +196,7 @@ class Observation(Facts):
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
+    emptied: EmptiedFacts | None = None
     clipped: ClippedFacts | None = None
     blanks: BlankFacts | None = None
     bootstrap: BootstrapFacts | None = None

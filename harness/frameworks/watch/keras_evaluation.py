@@ -148,12 +148,17 @@ class Evaluations:
 
     def trained(self, seen: dict[str, Any] | None) -> None:
         """A training step is over; None for one that is watched no more."""
+        from harness.frameworks.watch.keras_data import columns_of
+
         watch = self._watch
         if seen is None:
             watch.relations.trained(None)
             return
-        watch.relations.trained(watch.session.safely("outputs and targets", self.pair, seen),
-                                self.inputs(seen) if watch.seen.task == "regression" else ())
+        pair, given = watch.session.safely("outputs and targets", self.pair, seen), self.inputs(seen)
+        watch.relations.trained(pair, given)
+        if isinstance(seen["data"], tuple):
+            own = given[:len(given) - sum(len(columns_of((part,))) for part in seen["data"][1:] if part is not None)]
+            watch.session.safely("columns", watch.session.emptied.trained, own, None if pair is None else pair[1])
         keras_opposed.took(watch.seen.opposed, numpy_of(seen.get("opposed", -2.0)))
 
     def pair(self, seen: dict[str, Any]) -> relations.Pair | None:

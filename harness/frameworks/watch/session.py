@@ -33,6 +33,7 @@ from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
+from harness.frameworks.watch.emptied import Emptied
 from harness.frameworks.watch.encoders import Encoders
 from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.indicators import Indicators
@@ -148,7 +149,7 @@ class WatchSession:
         self._maps, self._columns, self._configs = Maps(self), Columns(self), Configs(self)
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
-        self.wholes, self.seeds = Wholes(self), reseeded.Reseeded(self)
+        self.wholes, self.seeds, self.emptied = Wholes(self), reseeded.Reseeded(self), Emptied(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -238,6 +239,7 @@ class WatchSession:
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
         self._maps.finish()
+        self.safely("columns without values", self.emptied.finish)
         for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
             self.site(f"uncalled.{name}", site(place))
         self.noted("left_out", self.safely("labels that are left out", written.negative, -100, self.script))
@@ -330,7 +332,7 @@ class WatchSession:
 
     def rows_held(self, given: Sequence[Any]) -> None:
         """An evaluation does."""
-        for part in (self.encoders, self.choosers):
+        for part in (self.encoders, self.choosers, self.emptied):
             self.safely("rows of an evaluation", part.held, given)
 
     def training_begins(self) -> None:

@@ -196,8 +196,10 @@ class TorchWatcher:
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
         if self.seen.further is None:
-            self.relations.trained(self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None,
-                                   trees.leaves([calls[-1].args, calls[-1].kwargs], self.torch.is_tensor) if calls else ())
+            pair = self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None
+            asked = trees.leaves([calls[-1].args, calls[-1].kwargs], self.torch.is_tensor) if calls else ()
+            self.relations.trained(pair, asked)
+            self.session.safely("columns", self.session.emptied.trained, asked, None if pair is None else pair[1])
         self.evaluations.trained(calls)
         for call in calls:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
