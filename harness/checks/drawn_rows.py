@@ -44,6 +44,7 @@ class DrawnRows(Check):
             remedy = f"Make the evaluation's dataset without it: `{facts.what}` off there, and on for the training alone."
         return Finding(
             message=f"The rows of the evaluation are changed at random each time they are read: {facts.own:.0%} of {facts.rows} are told "
-                    f"rightly as they come, and {facts.plain:.0%} without `{facts.what}`.",
+                    f"rightly as they come, and {facts.plain:.0%} "
+                    + (f"with `{facts.instead}` for `{facts.what}`." if facts.instead else f"without `{facts.what}`."),
             remedy=remedy, site=facts.site or reading.place(seen, "evaluation"),
             evidence=["the same rows and the same weights, in evaluation mode"])

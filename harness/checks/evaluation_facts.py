@@ -84,12 +84,14 @@ class EncodedFacts(Facts):
 
 class DrawnFacts(Facts):
     """Rows of an evaluation that are others with each reading: of `rows` rows the share that is told rightly as they come (`own`), and with
-    the script's own `what` left out (`plain`), which makes them the same each time. `shared`: the training reads the same dataset."""
+    the script's own `what` left out (`plain`), which makes them the same each time, or with the script's `instead` in its place. `shared`:
+    the training reads the same dataset."""
 
     rows: int
     own: float
     plain: float
     what: str
+    instead: str | None = None
     shared: bool = False
     site: Site | None = None
 

@@ -74,10 +74,41 @@ def test_a_dataset_with_a_switch(tmp_path: Path, made: str, dropped: str, line: 
         assert ("by the same indices" in told.remedy) is (made == PARTED)
 
 
+CROPPED = """
+def hidden(x):
+    return x[:24] * (torch.rand(24) > 0.7).float() + 0.3 * torch.randn(24)
+def plain_rows(x):
+    return x[:24]
+def scaled_up(x):
+    return x[:24] * 3
+class Cut(Dataset):
+    def __init__(self, rows, transform=None):
+        self.inner, self.transform = Series(rows), transform
+        self.inner.x = torch.cat([self.inner.x, torch.zeros(rows, 4)], 1)
+    def __len__(self):
+        return len(self.inner)
+    def __getitem__(self, place):
+        x = self.inner.x[place]
+        return self.transform(x) if self.transform else x, self.inner.y[place]
+"""
+
+
+def test_a_transform_without_which_rows_do_not_fit(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    whole = CROPPED + "whole = Cut(800, hidden)\nfirst, second = random_split(whole, [600, 200])"
+    seen = watch(tmp_path, TORCH.replace("MADE", whole).replace("DROPPED", "-1"), steps=100, probe_seconds=1)
+    assert seen.exception is None
+    assert "E517" in found(seen)
+    assert seen.evaluation.drawn is not None
+    assert (seen.evaluation.drawn.what, seen.evaluation.drawn.instead) == ("transform", "plain_rows")
+
+
 def test_what_is_clear() -> None:
     seen = healthy()
     seen.evaluation.drawn = DrawnFacts(rows=200, own=0.8, plain=0.98, what="augment")
     assert "80% of 200 are told rightly as they come, and 98% without `augment`" in finding("E517", seen).message
+    seen.evaluation.drawn.instead = "plain_rows"
+    assert "98% with `plain_rows` for `augment`" in finding("E517", seen).message
     seen.evaluation.drawn.plain = 0.83
     assert judge("E517", seen) == "clean"
     seen.evaluation.drawn = DrawnFacts(rows=60, own=0.6, plain=0.7, what="augment")

@@ -83,6 +83,19 @@ def test_what_was_answered() -> None:
     assert not seen.swapped(labels, scores.argmax(1))  # another evaluation's
 
 
+def test_probabilities_of_a_model_that_is_always_right() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, size=40)
+    scores = (np.where(labels, 3, -3) + rng.normal(size=40) * 0.5).astype("float32")
+    seen = Answered()
+    seen.gave(scores[:, None])
+    probabilities = 1 / (1 + np.exp(-scores))
+    assert not seen.swapped(probabilities, labels)  # the labels are what the scores say, and so are these
+    assert seen.swapped(rng.permutation(labels), probabilities)
+    assert seen.gave_these(probabilities)
+    assert not seen.gave_these(rng.permutation(probabilities))
+
+
 def test_metrics_that_are_the_same_both_ways() -> None:
     seen = healthy()
     given = TensorFacts(shape=(40,), dtype="int64")

@@ -92,8 +92,8 @@ def _flat(values: Any) -> Array | None:
 
 
 def _made_of(values: Array, outputs: Array) -> bool:
-    """Whether float[rows] is what these outputs, float[rows, classes], say: the class of the largest, a class by a threshold, or the same
-    numbers in another unit."""
+    """Whether float[rows] is what these outputs, float[rows, classes], say: the class of the largest, a class by a threshold, the same
+    numbers in another unit, or in the same order throughout (what a sigmoid makes of them)."""
     if outputs.shape[1] > 1:
         return bool((values == outputs.argmax(1)).all())
     scores: Array = outputs[:, 0].astype(np.float64)
@@ -105,4 +105,5 @@ def _made_of(values: Array, outputs: Array) -> bool:
     if spread == 0:
         return False
     left = around - middle * float((around * middle).sum()) / spread
-    return bool(np.abs(left).max() < _EXACT * values.std())
+    steps = np.diff(values[np.argsort(scores, kind="stable")])
+    return bool(np.abs(left).max() < _EXACT * values.std() or steps.min() >= -_EXACT * values.std() or steps.max() <= _EXACT * values.std())

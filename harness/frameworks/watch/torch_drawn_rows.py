@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import inspect
+import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _SECONDS, _ROWS, _LEAST = 1.0, 240, 50
 _CHANGED = 0.5  # of the rows, from one reading to the next
+_PLAIN = re.compile("eval|val|test|plain|clean|base|infer", re.IGNORECASE)
 
 
 class DrawnRows:
@@ -69,12 +72,13 @@ class DrawnRows:
         changed = sum(not _alike(one, other) for one, other in zip(first, again, strict=True))
         if changed < _CHANGED * len(first):
             return None
-        for name, off in _switches(own):
+        for name, off, instead in _switches(own):
             with _set(own, name, off):
                 plain, same = _read(dataset, places[:len(first)]), _read(dataset, places[:len(first)])
             if len(plain) == len(same) == len(first) and all(map(_alike, plain, same)) and _shapes(plain[0]) == _shapes(first[0]):
                 told = [share for rows in (first, again, plain) if (share := self._told(call, rows)) is not None]
-                return DrawnFacts(rows=len(first), own=(told[0] + told[1]) / 2, plain=told[2], what=name) if len(told) == 3 else None
+                return DrawnFacts(rows=len(first), own=(told[0] + told[1]) / 2, plain=told[2], what=name,
+                                  instead=instead) if len(told) == 3 else None
         return None
 
     def _told(self, call: RootCall, rows: list[Any]) -> float | None:
@@ -129,11 +133,15 @@ def _shapes(row: Any) -> list[tuple[int, ...]]:
     return [part.shape for part in _numbers(row)]
 
 
-def _switches(own: Any) -> Iterator[tuple[str, Any]]:
-    """What a dataset may be told to leave out: switches that are on, and transforms, by the names of its attributes."""
+def _switches(own: Any) -> Iterator[tuple[str, Any, str | None]]:
+    """What a dataset may be told to leave out, by the names of its attributes: switches that are on, and transforms. In place of these
+    the script may have another one, which is named then."""
     named = [(name, value) for name, value in vars(own).items() if motions.AUGMENTS.search(name)]
-    yield from ((name, False) for name, value in named if value is True)
-    yield from ((name, None) for name, value in named if callable(value))
+    yield from ((name, False, None) for name, value in named if value is True)
+    yield from ((name, None, None) for name, value in named if callable(value))
+    written = type(own).__getitem__.__globals__
+    yield from ((name, other, called) for name, value in named if callable(value) for called, other in list(written.items())
+                if other is not value and type(other) is type(value) and (not inspect.isfunction(other) or _PLAIN.search(called)))
 
 
 @contextlib.contextmanager
