@@ -54,12 +54,14 @@ class DrawnOnce(Check):
 
     @staticmethod
     def _baked(found: BakedFacts) -> Finding:
-        """What a callback sets later, epoch by epoch, the graph does not read again."""
+        """What a callback or a loop sets later, epoch by epoch, the graph does not read again."""
+        step = "The step" if found.function is None else f"`{found.function}`"
         return Finding(
-            message=f"The step reads `self.{found.name}` while it is traced, and that once: the graph goes on with {found.kept:g}, though "
+            message=f"{step} reads `{found.name}` while it is traced, and that once: the graph goes on with {found.kept:g}, though "
                     f"the script has set it to {found.now:g} since.",
-            remedy=f"Make it a variable that the graph reads at every step, `self.{found.name} = tf.Variable({found.kept:g}, "
+            remedy=f"Make it a variable that the graph reads at every step, `{found.name} = tf.Variable({found.kept:g}, "
                    f"trainable=False)`, and set it with `.assign(...)`.",
             site=found.site, stage="loss",
             evidence=[*([f"It is read on line {found.read.line}: {found.read.source[:100]}"] if found.read is not None else []),
-                      "`run_eagerly=True` reads it anew, and is slow"])
+                      ("`run_eagerly=True` reads it anew, and is slow" if found.function is None else
+                       "without `tf.function` it is read anew, and the step is slow")])

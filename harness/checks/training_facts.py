@@ -62,12 +62,14 @@ class LaterFacts(Facts):
 
 
 class BakedFacts(Facts):
-    """A number of Python, an attribute of the model, that its step read when it was traced: the graph has `kept` it, though it is another
-    `now`. `site`: the line of its class that gives it its first value; `read`: the one that reads it."""
+    """A number of Python that a step read when it was traced: the graph has `kept` it, though it is another `now`. `name`: as it is written
+    there, `self.weight` or `weight`; `function`: the one that `tf.function` compiles (none: a step of `fit`); `site`: the line that gives
+    it its first value; `read`: the one that reads it."""
 
     name: str
     kept: float
     now: float
+    function: str | None = None
     read: Site | None = None
     site: Site | None = None
 

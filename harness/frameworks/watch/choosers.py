@@ -78,7 +78,7 @@ class Choosers:
             return  # a search over many of them
         if table.ndim != 2 or table.size > _LARGEST or table.dtype.kind not in "iuf" or len(wanted) != len(table):
             return
-        place = self._session.sites.place()
+        place = self._session.sites.decided(value=labels)
         with self._session.paused(), warnings.catch_warnings(action="ignore"):
             rows = set(rows_of(chooser.transform(given)))
         self._choices[id(chooser)] = _Choice(chooser, table, wanted, seconds, place, rows)

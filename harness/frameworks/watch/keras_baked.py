@@ -4,11 +4,13 @@ graph never hears, and those that the step itself counts with."""
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import BakedFacts, CountedFacts
-from harness.frameworks.watch import parsed, written
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch import written as text
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -30,12 +32,12 @@ class Baked:
 
     def traced(self, model: Any) -> None:
         """A graph has been made of the step of a model: its numbers are those of now."""
-        body = {} if getattr(model, "run_eagerly", False) else _body(type(model), self._session)
-        reads, counts = _reads(body), _counts(body)
-        self._read = {name: place for name, place in reads.items() if name not in _written(body) and not name.startswith("_")}
-        self._then = {name: vars(model)[name] for name in self._read if _is_number(vars(model).get(name))}
-        self._places = {name: place for name, place in counts.items() if name in reads}
-        self._counted = {name: (vars(model)[name], 0) for name in self._places if _is_number(vars(model).get(name))}
+        functions = {} if getattr(model, "run_eagerly", False) else body(type(model), self._session)
+        read, counts = reads(functions), _counts(functions)
+        self._read = {name: place for name, place in read.items() if name not in written(functions) and not name.startswith("_")}
+        self._then = {name: vars(model)[name] for name in self._read if is_number(vars(model).get(name))}
+        self._places = {name: place for name, place in counts.items() if name in read}
+        self._counted = {name: (vars(model)[name], 0) for name in self._places if is_number(vars(model).get(name))}
 
     def stepped(self, model: Any) -> None:
         """A step by that graph."""
@@ -46,39 +48,47 @@ class Baked:
             return
         for name, before in self._then.items():
             now = vars(model).get(name)
-            if _is_number(now) and now != before:
-                made = written.attribute(type(model), name, self._session.sites)
-                self._session.observation.baked = BakedFacts(name=name, kept=float(before), now=float(now), read=site(self._read[name]),
+            if is_number(now) and now != before:
+                made = text.attribute(type(model), name, self._session.sites)
+                self._session.observation.baked = BakedFacts(name=f"self.{name}", kept=float(before), now=float(now),
+                                                             read=site(self._read[name]),
                                                              site=site(made or self._read[name]))
                 return
 
     def finish(self) -> None:
         """The first number that was to be counted with each step, and was not."""
         for name, (value, steps) in self._counted.items():
-            if steps >= _STEPS and _is_number(value):
+            if steps >= _STEPS and is_number(value):
                 self._session.observation.counted = CountedFacts(name=name, value=float(value), steps=steps, site=site(self._places[name]))
                 return
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether it is a plain number of Python."""
     return type(value) in (int, float, bool)
 
 
-def _body(owner: type, session: WatchSession) -> dict[ast.FunctionDef, str]:
-    """The functions of a class of the script's own that run while its step is traced, with the file that they stand in."""
-    code = getattr(vars(owner).get("train_step"), "__code__", None)
+def body(owner: type, session: WatchSession, traced: tuple[str, ...] = _TRACED) -> dict[ast.FunctionDef, str]:
+    """The functions of a class of the script's own that run while those named are `traced`, with the file that they stand in."""
+    code = next((code for made in vars(owner).values() if (code := _code(made)) is not None and code.co_name == traced[0]), None)
     tree = parsed.tree(code.co_filename) if code is not None and session.sites.is_own(code.co_filename) else None
     made = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == owner.__name__), None) if tree else None
     if made is None or code is None:
         return {}
     functions = {node.name: node for node in made.body if isinstance(node, ast.FunctionDef)}
-    waiting, found = [name for name in _TRACED if name in functions], {}
+    waiting, found = [name for name in traced if name in functions], {}
     while waiting:
         function = functions[waiting.pop()]
         found[function] = code.co_filename
         called = {node.attr for node, _ in _attributes({function: code.co_filename})} & functions.keys()
         waiting += [name for name in called if functions[name] not in found]
     return found
+
+
+def _code(made: Any) -> Any:
+    """The code of a method, be it one that `tf.function` has compiled."""
+    made = getattr(made, "python_function", made)
+    return getattr(inspect.unwrap(made) if callable(made) else made, "__code__", None)
 
 
 def _of_itself(node: ast.AST) -> bool:
@@ -92,11 +102,12 @@ def _attributes(body: dict[ast.FunctionDef, str]) -> Iterator[tuple[ast.Attribut
                 yield node, (file, node.lineno, function.name)
 
 
-def _written(body: dict[ast.FunctionDef, str]) -> set[str]:
+def written(body: dict[ast.FunctionDef, str]) -> set[str]:
+    """The attributes of itself that something is assigned to."""
     return {node.attr for node, _ in _attributes(body) if isinstance(node.ctx, ast.Store)}
 
 
-def _reads(body: dict[ast.FunctionDef, str]) -> dict[str, Place]:
+def reads(body: dict[ast.FunctionDef, str]) -> dict[str, Place]:
     """The attributes of itself that are read, with the first line."""
     found: dict[str, Place] = {}
     for node, place in _attributes(body):

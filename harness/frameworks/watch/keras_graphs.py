@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import StaleFacts
 from harness.frameworks.watch import written
+from harness.frameworks.watch.keras_kept import Kept
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Graphs:
 
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
+        self._numbers_kept = Kept(watch.session)
         self._numbers: dict[int, tuple[int, set[Any]]] = {}
         self._kept: dict[Any, tuple[Any, list[Any]]] = {}  # by function and arguments: that function, and the models of its first call
         self._running: list[tuple[int, list[Any]]] = []
@@ -44,9 +46,10 @@ class Graphs:
             models.append(model)
 
     @contextmanager
-    def called(self, function: Any, code: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
-        """A call of a function: what runs inside belongs to it."""
-        session = self._watch.session
+    def called(self, function: Any, inner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
+        """A call of a function, `inner` as it is written: what runs inside belongs to it."""
+        session, code = self._watch.session, inner.__code__
+        session.safely("numbers of a graph", self._numbers_kept.called, _key(function, args, kwargs), inner)
         session.safely("a function's traces", self._traces, function, code, args, kwargs)
         models: list[Any] = []
         self._looked = time.monotonic()
@@ -62,8 +65,7 @@ class Graphs:
         seen = self._watch.seen
         if not models or seen.stale is not None or len(self._kept) > _TRACES:
             return
-        key = (id(function), *map(_kind, args), *((name, _kind(part)) for name, part in sorted(kwargs.items())))
-        _, first = self._kept.setdefault(key, (function, models))
+        _, first = self._kept.setdefault(_key(function, args, kwargs), (function, models))
         if first is not models and not any(model is known for model in models for known in first):
             place = self._watch.compiles.place_of(models[0])
             seen.stale = StaleFacts(function=code.co_name, model=site(place), site=site(self._made(code)))
@@ -85,6 +87,11 @@ class Graphs:
             memory.traces, memory.traced_calls = len(seen), calls
             place = self._watch.session.sites.place() or (code.co_filename, code.co_firstlineno, code.co_name)
             self._watch.session.site("traced", site(place))
+
+
+def _key(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What TensorFlow tells the graphs of a function apart by."""
+    return (id(function), *map(_kind, args), *((name, _kind(part)) for name, part in sorted(kwargs.items())))
 
 
 def _kind(part: Any) -> Any:

@@ -124,14 +124,15 @@ class Loop:
             if not self._looking:
                 return original(function, *args, **kwargs)
             python = function._python_function
-            code = getattr(tf_decorator.unwrap(python)[1], "__code__", None)
+            inner = tf_decorator.unwrap(python)[1]
+            code = getattr(inner, "__code__", None)
             if code is not None and self._watch.session.sites.is_own(code.co_filename):
                 import tensorflow as tf
 
                 if not self._watch.leads_on and self._graphs.rests(function):
                     self._may_end()
                     return self._watch.states.rested(function, code.co_name, args, lambda: original(function, *args, **kwargs))
-                with self._graphs.called(function, code, args, kwargs), self._watch.draws.traced([python], "drawn_in_step", trains=False):
+                with self._graphs.called(function, inner, args, kwargs), self._watch.draws.traced([python], "drawn_in_step", trains=False):
                     args = tuple(tf.convert_to_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
                     return self._watch.states.ran(function, code.co_name, args, lambda: python(*args, **kwargs))
             return original(function, *args, **kwargs)

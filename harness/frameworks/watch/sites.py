@@ -94,8 +94,8 @@ class Sites:
             frame = frame.f_back
         return found
 
-    def decided(self, *, value: bool) -> Place | None:
-        """As `place`, but where the line there only hands on an argument that holds this value, the line that gave it."""
+    def decided(self, *, value: Any) -> Place | None:
+        """As `place`, but where the line there only hands on an argument that is this very object, the line that gave it."""
         frame: FrameType | None = sys._getframe(1)
         found = None
         while frame is not None:

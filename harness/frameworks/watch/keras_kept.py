@@ -1,0 +1,86 @@
+"""Numbers of Python that a function compiled by `tf.function` reads: its graph keeps those of the first call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.training_facts import BakedFacts
+from harness.frameworks.watch import keras_baked, parsed, written
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+# What a function reads: how it is written there -> its value, the line that reads it, and the object whose attribute it is, if any.
+Numbers = dict[str, tuple[float, Place, Any]]
+
+
+class Kept:
+    """Told of every call of such a function, and of what TensorFlow tells its graphs apart by."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._first: dict[Any, Numbers] = {}
+
+    def called(self, key: Any, inner: Any) -> None:
+        """A call for which TensorFlow would take the graph of the first call with this key. `inner`: the function as it is written."""
+        if self._session.observation.baked is not None:
+            return
+        now = dict(self._read(inner))
+        for name, (value, place, owner) in self._first.setdefault(key, now).items():
+            if name in now and now[name][0] != value:
+                made = (written.attribute(type(owner), name.removeprefix("self."), self._session.sites) if owner is not None
+                        else _given(place[0], name))
+                self._session.observation.baked = BakedFacts(name=name, kept=float(value), now=float(now[name][0]), read=site(place),
+                                                             site=site(made or place), function=inner.__code__.co_name)
+                return
+
+    def _read(self, inner: Any) -> Iterator[tuple[str, tuple[float, Place, Any]]]:
+        code: CodeType = inner.__code__
+        owner = getattr(inner, "__self__", None)
+        owner = getattr(owner, "target", owner)  # TensorFlow's own stand-in for what a method belongs to
+        if owner is not None and not isinstance(owner, type):
+            body = keras_baked.body(type(owner), self._session, (code.co_name,))
+            for name, place in keras_baked.reads(body).items():
+                value = getattr(owner, "__dict__", {}).get(name)
+                if value is not None and keras_baked.is_number(value) and name not in keras_baked.written(body):
+                    yield f"self.{name}", (value, place, owner)
+        function = getattr(inner, "__func__", inner)
+        cells = dict(zip(code.co_freevars, getattr(function, "__closure__", None) or (), strict=False))
+        for name, line in _names(code).items():
+            value = _inside(cells[name]) if name in cells else getattr(function, "__globals__", {}).get(name)
+            if value is not None and keras_baked.is_number(value):
+                yield name, (value, (code.co_filename, line, code.co_name), None)
+
+
+def _inside(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _names(code: CodeType) -> dict[str, int]:
+    """The names that a function reads and does not set, with the first line of each."""
+    tree = parsed.tree(code.co_filename)
+    made = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == code.co_name
+                 and code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list))), None)
+    if made is None:
+        return {}
+    inside = [node for part in made.body for node in ast.walk(part) if isinstance(node, ast.Name)]
+    stored = {node.id for node in inside if not isinstance(node.ctx, ast.Load)} | set(code.co_varnames)
+    found: dict[str, int] = {}
+    for node in inside:
+        if node.id not in stored:
+            found.setdefault(node.id, node.lineno)
+    return found
+
+
+def _given(file: str, name: str) -> Place | None:
+    """The first line of a file that gives a name a value."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.Name) and node.id == name
+             and isinstance(node.ctx, ast.Store)]
+    return (file, min(lines), "<module>") if lines else None
