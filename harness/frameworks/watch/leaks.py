@@ -17,6 +17,7 @@ _EXACT = 1e-4  # of the target's deviation: what float32 and a scaler leave
 _SERIES = 0.5  # median correlation of neighbouring columns; nearly all of them have half of that
 _STEPS = 512
 _TURNS = 0.3  # of the steps of a series; of pure noise two thirds
+_BEFORE, _NOISE, _OWN = 8, 0.02, 0.95  # steps; of the deviation; of the rows
 
 Array = np.ndarray[Any, Any]
 
@@ -64,7 +65,7 @@ def _further_back(rows: Array, wanted: Array) -> tuple[int, list[int]]:
     for back in range(1, min(rows.shape[1], _STEPS)):
         found = _giving(rows[:, -1 - back].reshape(len(rows), -1), wanted, continuous=True)
         series = {column: rows if rows.ndim == 2 else rows[:, :, column] for column in found}
-        rough = [column for column, steps in series.items() if _runs_together(steps) and _rough(steps)]
+        rough = [column for column, steps in series.items() if _runs_together(steps) and (_rough(steps) or _noisy(steps))]
         if rough:
             return back, rough
     return 0, []
@@ -74,6 +75,17 @@ def _rough(series: Array) -> bool:
     """Whether a series turns back often, as one with noise does and a smooth season does not."""
     steps = np.diff(series, axis=1)
     return bool(((steps[:, 1:] * steps[:, :-1]) < 0).mean() > _TURNS)
+
+
+def _noisy(series: Array) -> bool:
+    """Whether a step of a series, float[rows, steps], is more than what the ones before it lead to, and comes but once: what a season
+    without noise gives is led to, or comes again."""
+    last, before = series[:, -1], series[:, -1 - _BEFORE:-1]
+    if len(series) < 2 * _BEFORE or before.shape[1] < _BEFORE or len(np.unique(last)) < _OWN * len(last) or last.std() == 0:
+        return False
+    given = np.concatenate([before, np.ones((len(before), 1))], axis=1)
+    left = last - given @ np.linalg.lstsq(given, last, rcond=None)[0]
+    return bool(left.std() > _NOISE * last.std())
 
 
 def _runs_together(rows: Array) -> bool:
