@@ -133,14 +133,18 @@ def windows(series: np.ndarray[Any, Any], width: int, target: int) -> tuple[np.n
     return np.stack([series[at:at + width] for at in starts])[..., None], np.array([series[at + target] for at in starts])
 
 
-@pytest.mark.parametrize(("kind", "target", "back"), [("rough", 6, 17), ("rough", 30, 0), ("season", 6, 0), ("noise", 6, 0)])
+@pytest.mark.parametrize(("kind", "target", "back"), [("rough", 6, 17), ("rough", 30, 0), ("season", 6, 0), ("noise", 6, 0),
+                                                  ("day", 6, 17), ("day", 30, 0), ("clear day", 6, 0)])
 def test_targets_further_back(kind: str, target: int, back: int) -> None:
     draw = np.random.default_rng(0)
     noise = draw.normal(size=3000)
     walked = np.zeros(3000)
     for step in range(1, 3000):
         walked[step] = 0.95 * walked[step - 1] + noise[step]
-    series = {"rough": walked + 0.5 * draw.normal(size=3000), "season": np.tile(walked[:48], 63)[:3000], "noise": noise}[kind]
+    hours = np.arange(3000)
+    day = np.sin(2 * np.pi * hours / 48) + 0.3 * np.sin(4 * np.pi * hours / 48 + 1)
+    series = {"rough": walked + 0.5 * draw.normal(size=3000), "season": np.tile(walked[:48], 63)[:3000], "noise": noise,
+              "day": day + 0.02 * walked, "clear day": day}[kind]
     given, wanted = windows(series, 24, target)
     facts = leaks.measure({"x": given.astype("float32")}, wanted.astype("float32"))
     assert facts is not None
