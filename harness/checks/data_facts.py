@@ -240,6 +240,16 @@ class EmptiedFacts(Facts):
     name: str | None = None
 
 
+class FilePairFacts(Facts):
+    """Files of two `folders` that were read one after the other, `pairs` of them, of which so many are `apart` by their names. `example`:
+    two such names."""
+
+    folders: tuple[str, str]
+    pairs: int
+    apart: int
+    example: tuple[str, str] | None = None
+
+
 class OverwrittenFacts(Facts):
     """A dataset whose `attribute` changes with each reading of a row: `share` of the values of some `rows` after so many `readings`."""
 

@@ -19,6 +19,7 @@ from harness.checks.data_facts import (
     BytesFacts,
     CollationFacts,
     EmptiedFacts,
+    FilePairFacts,
     LoaderFacts,
     MirrorFacts,
     MixedFacts,
@@ -99,6 +100,7 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
+    `file_pairs`: files of two folders that are read in pairs.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
@@ -197,6 +199,7 @@ class Observation(Facts):
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
     emptied: EmptiedFacts | None = None
+    file_pairs: FilePairFacts | None = None
     clipped: ClippedFacts | None = None
     blanks: BlankFacts | None = None
     bootstrap: BootstrapFacts | None = None

@@ -24,10 +24,9 @@ import wrapt
 from harness.catalog.schema import STAGES, Stage
 from harness.checks.base import WALK, all_checks, walk
 from harness.checks.observation import Observation
-from harness.checks.raised import LABELS
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import exceptions, imports, reseeded, sources, sweeps, written
+from harness.frameworks.watch import exceptions, imports, reseeded, sources, sweeps, texts
 from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
@@ -35,6 +34,7 @@ from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
 from harness.frameworks.watch.emptied import Emptied
 from harness.frameworks.watch.encoders import Encoders
+from harness.frameworks.watch.file_pairs import FilePairs
 from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.limits import Limits
@@ -56,7 +56,6 @@ _WATCHERS = {
     "keras": "harness.frameworks.watch.keras_watch:KerasWatcher",
 }
 _WARNINGS = 30
-_METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script may name where it means to call them
 
 
 class Enough(BaseException):
@@ -150,6 +149,7 @@ class WatchSession:
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self.wholes, self.seeds, self.emptied = Wholes(self), reseeded.Reseeded(self), Emptied(self)
+        self.file_pairs = FilePairs(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -175,7 +175,7 @@ class WatchSession:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
         for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
-                     Indicators(self), Arithmetic(self), NumpyComparisons(self), self.folds):
+                     Indicators(self), Arithmetic(self), NumpyComparisons(self), self.folds, self.file_pairs):
             part.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
@@ -239,26 +239,9 @@ class WatchSession:
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
         self._maps.finish()
-        self.safely("columns without values", self.emptied.finish)
-        for name, place in (self.safely("methods that are only named", written.uncalled, self.script, _METHODS) or {}).items():
-            self.site(f"uncalled.{name}", site(place))
-        self.noted("left_out", self.safely("labels that are left out", written.negative, -100, self.script))
-        self.noted("bytes", self.safely("what is kept in bytes", written.named, "uint8", self.script))
-        if seen.evaluation.shared is not None and seen.evaluation.shared.own:
-            self.noted("held_unused", self.safely("rows set aside", written.unused, self.script))
-        self.noted("smoothed", self.safely("moving averages", written.smoothed, self.script) if seen.probes.ahead else None)
-        for found, find in (("appended", written.appended), ("multiplied", written.multiplied), ("blotted", written.blotted)):
-            self.noted(found, self.safely("a script's text", find, self.script))
-        for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):
-            self.noted(f"keyed.{name}", self.safely("what a model is given", written.keyed, name, self.script))
-        for made in ("to_categorical", "one_hot"):
-            one_hot = self.safely("where one-hot rows are made", written.built, made, self.script, self.sites)
-            if one_hot is not None:
-                self.site("one_hot", site(one_hot))
-        if any(batch.layout is not None for batch in seen.batches):
-            reshaped = self.safely("where images are cut", written.reshaped, self.script)
-            if reshaped is not None:
-                self.site("reshaped", site(reshaped))
+        for part in (self.emptied, self.file_pairs):
+            self.safely("what was kept", part.finish)
+        texts.finish(self)
         self.safely("rates that are tried", sweeps.note, self.observation)
         seen.sources = self.safely("where labels and inputs come from", sources.of, seen, self.callers) or {}
         seen.versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in _VERSIONED if name in sys.modules}

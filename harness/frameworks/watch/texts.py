@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
-from harness.frameworks.watch import blends, dilution, loss_scales, one_scale, shifts
-from harness.frameworks.watch.session import WatchSession
+from typing import TYPE_CHECKING
+
+from harness.checks.raised import LABELS
+from harness.frameworks.watch import blends, dilution, loss_scales, one_scale, shifts, written
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script may name where it means to call them
 
 
 def note(session: WatchSession) -> None:
-    """Enters them by the names of their sites."""
+    """Of a script that trains: enters them by the names of their sites."""
     for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("scaled_whole", one_scale.written),
                        ("shift.written", shifts.written), ("scaled_loss", loss_scales.written)):
         session.noted(name, session.safely("a script's text", find, session.script))
+
+
+def finish(session: WatchSession) -> None:
+    """Of every script, once it is over."""
+    seen = session.observation
+    for name, place in (session.safely("methods that are only named", written.uncalled, session.script, _METHODS) or {}).items():
+        session.site(f"uncalled.{name}", site(place))
+    session.noted("left_out", session.safely("labels that are left out", written.negative, -100, session.script))
+    session.noted("bytes", session.safely("what is kept in bytes", written.named, "uint8", session.script))
+    if seen.evaluation.shared is not None and seen.evaluation.shared.own:
+        session.noted("held_unused", session.safely("rows set aside", written.unused, session.script))
+    session.noted("smoothed", session.safely("moving averages", written.smoothed, session.script) if seen.probes.ahead else None)
+    for found, find in (("appended", written.appended), ("multiplied", written.multiplied), ("blotted", written.blotted)):
+        session.noted(found, session.safely("a script's text", find, session.script))
+    for name in ("decoder_input_ids", *(label for label in LABELS if label != "labels")):
+        session.noted(f"keyed.{name}", session.safely("what a model is given", written.keyed, name, session.script))
+    for made in ("to_categorical", "one_hot"):
+        one_hot = session.safely("where one-hot rows are made", written.built, made, session.script, session.sites)
+        if one_hot is not None:
+            session.site("one_hot", site(one_hot))
+    if any(batch.layout is not None for batch in seen.batches):
+        reshaped = session.safely("where images are cut", written.reshaped, session.script)
+        if reshaped is not None:
+            session.site("reshaped", site(reshaped))

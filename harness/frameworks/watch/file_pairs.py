@@ -1,0 +1,156 @@
+"""Files of two folders that are read in pairs, a picture and its mask: do their names say that they belong together?"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.data_facts import FilePairFacts
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.sites import Place
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_LEAST, _MOST, _FILES, _SAME, _FITS = 12, 200, 100_000, 0.9, 0.5
+_LISTS = ("listdir", "glob", "iglob", "rglob", "iterdir", "scandir")
+
+Key = tuple[str, ...]
+
+
+class FilePairs:
+    """Hooks the opening of files."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._last: tuple[str, str] | None = None
+        self._pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._names: dict[str, dict[str, Key]] = {}
+        self._opened = 0
+
+    def attach(self) -> None:
+        """Hook it, under both of its names."""
+        for module in (builtins, io):
+            self._session.patches.replace(module, "open", self._wrap)
+        self._session.when_imported("tensorflow", self._hook)
+
+    def _hook(self, tensorflow: Any) -> None:
+        """TensorFlow reads files by itself, of lists that it is given."""
+        self._session.patches.replace(tensorflow.data.Dataset, "from_tensor_slices", self._wrap_slices)
+
+    def _wrap_slices(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def from_tensor_slices(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            if session.active and isinstance(tensors, tuple | dict):
+                parts = [part for part in (tensors.values() if isinstance(tensors, dict) else tensors) if _are_paths(part)]
+                session.safely("lists of files", self.given, parts)
+            return original(tensors, *args, **kwargs)
+
+        return from_tensor_slices
+
+    def _wrap(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def opened(file: Any, mode: Any = "r", *args: Any, **kwargs: Any) -> Any:
+            made = original(file, mode, *args, **kwargs)
+            if self._opened < _MOST and isinstance(file, str | os.PathLike) and isinstance(mode, str) and "r" in mode and session.active:
+                session.safely("a file", self._read, os.fspath(file))
+            return made
+
+        return opened
+
+    def _read(self, path: Any) -> None:
+        if not isinstance(path, str) or self._session.sites.place() is None:
+            return
+        with self._session.paused():
+            whole = Path(path).absolute()
+            folder, name = str(whole.parent), whole.name
+            self._list(folder)
+        if len(self._names[folder]) < _LEAST:
+            return
+        self._opened += 1
+        if self._last is not None and self._last[0] != folder:
+            self._pairs.setdefault((self._last[0], folder), []).append((self._last[1], name))
+        self._last = folder, name
+
+    def given(self, lists: Iterable[Any]) -> None:
+        """Two lists of paths are to be read side by side."""
+        paths = [[Path(path).absolute() for path in part] for part in lists][:2]
+        if len(paths) < 2 or len(paths[0]) != len(paths[1]):
+            return
+        folders = [{str(path.parent) for path in part} for part in paths]
+        if any(len(part) != 1 for part in folders) or folders[0] == folders[1]:
+            return
+        one, other = folders[0].pop(), folders[1].pop()
+        for folder in (one, other):
+            self._list(folder)
+        self._pairs[one, other] = [(a.name, b.name) for a, b in zip(*paths, strict=True)][:_MOST]
+
+    def _list(self, folder: str) -> None:
+        if folder not in self._names:
+            names = [file.name for file in Path(folder).iterdir()] if len(self._names) < _MOST else []
+            self._names[folder] = _keys(names)
+
+    def facts(self) -> FilePairFacts | None:
+        """Of the first two folders whose names say which files belong together; None where there are none. Which of both comes first in a
+        pair is not known: the order counts in which more belong together."""
+        for one, other in self._pairs:
+            found = [facts for folders in ((one, other), (other, one)) if (facts := self._of(*folders)) is not None]
+            if found:
+                fits = [facts for facts in found if facts.apart < _FITS * facts.pairs]
+                return (fits or found)[0]
+        return None
+
+    def _of(self, one: str, other: str) -> FilePairFacts | None:
+        first, second = self._names[one], self._names[other]
+        known = [(first[a], second[b], a, b) for a, b in self._pairs.get((one, other), []) if a in first and b in second]
+        shared = set(first.values()) & set(second.values())
+        if len(known) < _LEAST or len(shared) < _SAME * max(len(first), len(second)):
+            return None
+        apart = [(a, b) for key, wanted, a, b in known if key != wanted]
+        return FilePairFacts(folders=(Path(one).name, Path(other).name), pairs=len(known), apart=len(apart),
+                             example=apart[0] if apart else None)
+
+    def finish(self) -> None:
+        """Enter what was found."""
+        found = self._session.observation.file_pairs = self.facts()
+        if found is not None and found.apart:
+            self._session.noted("listed", listed(self._session.script))
+
+
+def _are_paths(part: Any) -> bool:
+    return isinstance(part, list | tuple | np.ndarray) and len(part) >= _LEAST and isinstance(part[0], str) and Path(part[0]).is_file()
+
+
+def _keys(names: list[str]) -> dict[str, Key]:
+    """By the name of a file what only it is called among the files of its folder: the words and numbers in it that not all of them have;
+    nothing where two files have the same."""
+    if not _LEAST <= len(names) <= _FILES:
+        return {}
+    words = {name: re.findall(r"[A-Za-z]+|\d+", name.split(".")[0]) for name in names}
+    counts = Counter(word for parts in words.values() for word in set(parts))
+    keys = {name: tuple(word.lstrip("0") or "0" for word in parts if counts[word] < len(names)) for name, parts in words.items()}
+    return keys if len(set(keys.values())) == len(keys) else {}
+
+
+def listed(script: Path) -> Place | None:
+    """The first line that lists a folder without sorting what comes of it."""
+    tree = parsed.tree(str(script))
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sorted"
+              for part in ast.walk(node)}
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and id(node) not in inside
+             and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LISTS]
+    return (str(script), min(lines), "<module>") if lines else None
