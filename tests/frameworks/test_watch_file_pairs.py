@@ -21,8 +21,8 @@ for number in rng.permutation(40):
     np.save(root / "pictures" / PICTURE, picture)
     np.save(root / "masks" / f"scan_{number:03d}_mask.npy", picture > 0.5)
 # Whatever the folder's own order is: one that is no order.
-pictures = list(rng.permutation(sorted(str(path) for path in (root / "pictures").iterdir())))
-masks = list(rng.permutation(sorted(str(path) for path in (root / "masks").iterdir())))
+pictures = list(rng.permutation([str(path) for path in (root / "pictures").iterdir()]))
+masks = list(rng.permutation([str(path) for path in (root / "masks").iterdir()]))
 LISTS
 """
 TORCH = WRITTEN + """
