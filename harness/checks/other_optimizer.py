@@ -34,6 +34,8 @@ class OtherOptimizer(Check):
             return None
         if reading.several_models(seen):
             raise NotJudged("several models are trained against each other; no single loss has to fall")
+        if seen.optimizer is not None and seen.optimizer.clips_scaled:
+            raise NotJudged("the gradients are clipped while they are scaled, which any optimizer but Adam suffers from")
         if seen.optimizer is not None and seen.optimizer.tried:
             raise NotJudged("the script tries several learning rates, of which this is one")
         if seen.probes.text_baseline is not None and not reading.baseline_tells(seen):

@@ -43,6 +43,7 @@ class Schedules:
         self._last: Any = None
         self._stepped = 0
         self._given = self._highest = 0.0  # by it so far: all rates together, and the highest
+        self._alive = 0  # its last step that left a rate
         self._first = 0  # steps of the optimizer before the schedule's first
         self._before = 0  # steps of the schedule that were not seen: it goes on from a checkpoint
 
@@ -84,6 +85,7 @@ class Schedules:
             if session.active and schedule is self._last:
                 rate = session.safely("a schedule's rate", _rate_of, schedule.optimizer) or 0.0
                 self._given, self._highest = self._given + rate, max(self._highest, rate)
+                self._alive = self._stepped if rate > _NOTHING * self._highest else self._alive
             return made
 
         return step
@@ -136,7 +138,8 @@ class Schedules:
             facts.planned_steps, facts.planned_peak = facts.training_steps, max([first, self._highest, *onward]) / float(top)
         gone = next((number for number, rate in reversed(list(enumerate(onward, 1))) if rate > _NOTHING * max(self._highest, first)), 0)
         if gone < min(left, total - taken):
-            facts.used_up = taken + gone + 1, total
+            over = 0 if gone else self._stepped - self._alive  # steps of now that were taken without a rate
+            facts.used_up = taken + gone + 1 - over, total
         # Those beyond are taken to go on as these do on average.
         further = sum(onward) * max(0, facts.training_steps - taken) / left if left else 0.0
         facts.worth = (first + self._given + further) / asked
