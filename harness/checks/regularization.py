@@ -114,7 +114,17 @@ class TooMuchRegularization(Check):
         """Clipping that leaves next to nothing of the gradients: plain SGD's steps are as short, and a rate that makes up for it learns."""
         optimizer = seen.optimizer
         better = reading.better_larger_rate(seen)
-        if optimizer is None or optimizer.kind != "SGD" or (optimizer.clip_share or 1.0) > _SHORT or better is None:
+        if optimizer is None or optimizer.kind != "SGD" or (optimizer.clip_share or 1.0) > _SHORT:
+            return None
+        adam = next((found for found in seen.probes.restraints if found.kind == "optimizer" and overpowers(seen, found)), None)
+        if optimizer.clips_scaled and adam is not None and not reading.script_learns(seen):
+            # Adam makes up for steps of any length: it is that of the gradients that is at fault.
+            return Finding(
+                message=_clipped(optimizer.clip_share or 1.0, scaled=True), remedy=_unclipped(scaled=True),
+                site=reading.place(seen, "clipping", "step"),
+                evidence=[f"As it is, {len(adam.own.losses)} steps: the loss of the rows stays at {adam.own.final_loss:.3g}",
+                          f"Probe, Adam, which divides by their size: {reading.describe(adam.without)}", *reading.own_losses(seen)])
+        if better is None:
             return None
         own, other = better
         share, factor = optimizer.clip_share or 1.0, other.learning_rate / own.learning_rate

@@ -167,9 +167,11 @@ class TorchBackend(Backend[Step]):
             tensor = tensor if change is None else change(tensor)
             if not tensor.dim() or tensor.shape[0] != rows:
                 return tensor
-            moved.append(True)
             # By half of them: rows may also be the words of all texts, one after the other, and neighbours among those alike.
-            return tensor.roll(max(1, rows // 2), 0)
+            turned = tensor.roll(max(1, rows // 2), 0)
+            turned = tensor.roll(1, 0) if self._torch.equal(turned, tensor) else turned
+            moved.append(not self._torch.equal(turned, tensor))
+            return turned
 
         if rows < 2:
             return None
@@ -184,7 +186,7 @@ class TorchBackend(Backend[Step]):
                 self._start.train()
                 differ = _differ(self.outputs(replay, change), self.outputs(replay, rolled))
         self._start.put()
-        return differ if moved else None  # an object of the script's own was handed over whole
+        return differ if any(moved) else None  # an object of the script's own was handed over whole, or all rows are alike
 
     def shaken(self, replay: Replay, changes: Sequence[Change | None]) -> list[list[Any]]:
         """The outputs of slightly shaken first weights in evaluation mode, by the changed inputs: what begins at zero may hide nothing."""
