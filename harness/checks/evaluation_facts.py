@@ -46,6 +46,17 @@ class MetricFacts(Facts):
     site: Site | None = None
 
 
+class RankFacts(Facts):
+    """A metric that ranks, `name`, was given `rows` answers, a model's `own` or others. `areas`: where these have two values and are cut
+    from a model's scores, the area under the ROC curve by them, and by the scores."""
+
+    name: str
+    rows: int
+    own: bool = False
+    areas: tuple[float, float] | None = None
+    site: Site | None = None
+
+
 class SharedFacts(Facts):
     """Evaluations of one model beside the training steps before them: of `rows` rows so many are `shared` with the `trained` different
     ones. `alike`: no column has nearly as many values as there are rows, so that two may be equal by chance. `own`: the different rows of
@@ -340,6 +351,7 @@ class EvaluationFacts(Facts):
     training_in_eval_mode: int = 0
     training_forwards: int = 0
     metrics: list[MetricFacts] = []
+    ranked: list[RankFacts] = []
     decisions: list[DecisionFacts] = []
     updates: list[MetricFacts] = []
     scores: DecisionFacts | None = None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 _BATCHES, _ROWS, _LEAST = 512, 100_000, 12
+_TWO = 2  # values, or classes
 _EXACT = 1e-3  # of the deviation: what float32, a scaler's inverse and rounding leave
 
 Array = np.ndarray[Any, Any]
@@ -45,6 +46,19 @@ class Answered:
         """Whether numbers or classes, one a row, are what a model has answered, be it in another unit."""
         flat = _flat(values)
         return flat is not None and any(_made_of(flat, outputs) for outputs in self._candidates(len(flat)))
+
+    def behind(self, values: Any) -> Array | None:
+        """The scores, float[rows], that answers of two values are cut from, by a threshold or by the larger one of two; None where no
+        model has given such."""
+        flat = _flat(values)
+        if flat is None or len(np.unique(flat)) != _TWO:
+            return None
+        for outputs in self._candidates(len(flat)):
+            scores: Array = (outputs[:, -1] - (outputs[:, 0] if outputs.shape[1] == _TWO else 0)).astype(np.float64)
+            low = flat == flat.min()
+            if outputs.shape[1] <= _TWO < len(np.unique(scores)) and scores[low].max() <= scores[~low].min():
+                return scores
+        return None
 
     def single(self, rows: int) -> list[Array]:
         """The answers for so many rows that are a number each, as float[rows, 1] and as float[rows]."""
