@@ -108,9 +108,9 @@ def _flat(values: Any) -> Array | None:
 def _made_of(values: Array, outputs: Array) -> bool:
     """Whether float[rows] is what these outputs, float[rows, classes], say: the class of the largest, a class by a threshold, the same
     numbers in another unit, or in the same order throughout (what a sigmoid makes of them)."""
-    if outputs.shape[1] > 1:
+    if outputs.shape[1] > _TWO or (outputs.shape[1] == _TWO and len(np.unique(values)) <= _TWO):
         return bool((values == outputs.argmax(1)).all())
-    scores: Array = outputs[:, 0].astype(np.float64)
+    scores: Array = (outputs[:, -1] - (outputs[:, 0] if outputs.shape[1] == _TWO else 0)).astype(np.float64)
     if len(np.unique(values)) == 2:
         low = values == values.min()
         return bool(scores[low].max() <= scores[~low].min()) or bool(scores[~low].max() <= scores[low].min())
