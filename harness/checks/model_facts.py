@@ -113,6 +113,16 @@ class CycleFacts(Facts):
     site: Site | None = None
 
 
+class ScrambledFacts(Facts):
+    """A reshape that was to split or merge the heads of an attention: the lengths of the axes `before` and `after` it, 0 where one is left
+    open."""
+
+    how: str
+    before: list[int]
+    after: list[int]
+    site: Site | None = None
+
+
 class TurnFacts(Facts):
     """A layer that turns images at random, by up to `factor` turns either way."""
 

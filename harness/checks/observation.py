@@ -46,7 +46,16 @@ from harness.checks.loss_facts import (
     UnweighedFacts,
     WeightFacts,
 )
-from harness.checks.model_facts import BadBirth, CarriedFacts, ModelFacts, OptimizerFacts, RestoreFacts, UnmaskedFacts, WideFacts
+from harness.checks.model_facts import (
+    BadBirth,
+    CarriedFacts,
+    ModelFacts,
+    OptimizerFacts,
+    RestoreFacts,
+    ScrambledFacts,
+    UnmaskedFacts,
+    WideFacts,
+)
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
@@ -100,7 +109,7 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
-    `file_pairs`: files of two folders that are read in pairs.
+    `file_pairs`: files of two folders that are read in pairs. `scrambled`: heads that a reshape splits or merges.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
@@ -198,6 +207,7 @@ class Observation(Facts):
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
+    scrambled: ScrambledFacts | None = None
     emptied: EmptiedFacts | None = None
     file_pairs: FilePairFacts | None = None
     clipped: ClippedFacts | None = None

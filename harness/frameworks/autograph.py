@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-_GENERATED = "__autograph_generated_file"
+GENERATED = "__autograph_generated_file"
 
 
 def call(original: Any, *args: Any, **kwargs: Any) -> Any:
@@ -21,7 +21,7 @@ def call(original: Any, *args: Any, **kwargs: Any) -> Any:
     frame = sys._getframe(2)
     while frame.f_back is not None and "/autograph/" in frame.f_code.co_filename.replace("\\", "/"):
         frame = frame.f_back
-    if _GENERATED in frame.f_code.co_filename:
+    if GENERATED in frame.f_code.co_filename:
         converted = tf.__internal__.autograph.tf_convert(original, ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED))
         return converted(*args, **kwargs)
     marked = ag_ctx._control_ctx()[-2:-1]  # the innermost is the mark's own

@@ -58,6 +58,7 @@ from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.mixed_rows import MixedRows
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
+from harness.frameworks.watch.scrambled import Scrambled
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
@@ -124,6 +125,7 @@ class KerasWatcher:
         for told in (self.states, self.asked, Origins(session), self.unbuilt, self.rounding):
             told.attach(keras)
         keras_clipped.attach(session, keras)
+        Scrambled(session).of_keras(keras)
         Metrics(self, keras, made[0]).attach()
         self.resets.attach(keras)
         session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))

@@ -14,11 +14,11 @@ from types import FrameType
 from typing import Any
 
 from harness.checks.tensor_facts import Site
+from harness.frameworks.autograph import GENERATED
 from harness.frameworks.watch import parsed
 
 HARNESS = str(Path(__file__).resolve().parents[2])
 _LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-_GENERATED = "__autograph_generated_file"
 
 Place = tuple[str, int, str]
 Stack = tuple[Place, ...]
@@ -41,7 +41,7 @@ class Sites:
         return known
 
     def _look(self, filename: str) -> bool:
-        if filename.startswith("<") or _GENERATED in filename:
+        if filename.startswith("<") or GENERATED in filename:
             return False
         path = str(Path(filename).resolve())
         if path == str(Path(self._script).resolve()):
@@ -59,7 +59,7 @@ class Sites:
             code = frame.f_code
             if self.is_own(code.co_filename) and not (skip is not None and _constructs(frame, skip)):
                 return code.co_filename, frame.f_lineno, code.co_name
-            if _GENERATED in code.co_filename and skip is None:
+            if GENERATED in code.co_filename and skip is None:
                 return self._rewritten()
             frame = frame.f_back
         return None

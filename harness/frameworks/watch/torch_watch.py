@@ -27,6 +27,7 @@ from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.mixed_rows import MixedRows
 from harness.frameworks.watch.patience import Patience
 from harness.frameworks.watch.relations import Relations
+from harness.frameworks.watch.scrambled import Scrambled
 from harness.frameworks.watch.seasoned import Seasoned
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.shared_rows import SharedRows
@@ -125,6 +126,7 @@ class TorchWatcher:
                      self.states, Rounding(self)):
             part.attach()
         torch_blanks.attach(self)
+        Scrambled(self.session).of_torch(torch)
 
     # What happens in a script, in the order in which it does
 

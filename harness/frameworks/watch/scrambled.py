@@ -1,0 +1,91 @@
+"""Reshapes that cut rows of a sequence into pieces of several steps: heads that are split or merged without exchanging axes."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from harness.checks.model_facts import ScrambledFacts
+from harness.frameworks.autograph import GENERATED
+from harness.frameworks.watch.sites import site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_CALLS = 20_000
+_AUTOGRAPH = "tensorflow/python/autograph/"
+
+
+class Scrambled:
+    """Hooks the functions that reshape, where the script's own code calls them."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._calls = 0
+
+    def of_torch(self, torch: Any) -> None:
+        """Hook PyTorch's."""
+        for owner, name in ((torch.Tensor, "view"), (torch.Tensor, "reshape"), (torch, "reshape")):
+            self._session.patches.replace(owner, name, self._wrap)
+
+    def of_keras(self, keras: Any) -> None:
+        """Hook TensorFlow's, and those of Keras 3."""
+        for owner in (sys.modules["tensorflow"], getattr(keras, "ops", None)):
+            if hasattr(owner, "reshape"):
+                self._session.patches.replace(owner, "reshape", self._wrap)
+
+    def _wrap(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def reshape(given: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(given, *args, **kwargs)
+            if self._calls < _CALLS and session.active and session.observation.scrambled is None:
+                self._calls += 1
+                if self._own(sys._getframe(1)):
+                    session.safely("a reshape", self._look, given, made)
+            return made
+
+        return reshape
+
+    def _own(self, caller: FrameType | None) -> bool:
+        """Whether the script's own code asks, or a copy of it that AutoGraph has made, which calls through AutoGraph."""
+        while caller is not None and _AUTOGRAPH in caller.f_code.co_filename:
+            caller = caller.f_back
+        return caller is not None and (self._session.sites.is_own(caller.f_code.co_filename) or GENERATED in caller.f_code.co_filename)
+
+    def _look(self, given: Any, made: Any) -> None:
+        before, after = _shape(given), _shape(made)
+        how = scrambles(before, after)
+        if how is not None:
+            place = site(self._session.sites.place())
+            self._session.observation.scrambled = ScrambledFacts(how=how, before=before, after=after, site=place)
+
+
+def _shape(tensor: Any) -> list[int]:
+    """The lengths of a tensor's axes, 0 where one is left open."""
+    shape = getattr(tensor, "shape", ())
+    if getattr(shape, "rank", 0) is None:
+        return []
+    return [int(size) if size is not None else 0 for size in shape]
+
+
+def scrambles(before: Sequence[int], after: Sequence[int]) -> str | None:
+    """What a reshape was to do that takes more than one: merge heads, [rows, heads, steps, size] to [rows, steps, heads * size], or split
+    them, the other way round. A reshape leaves numbers in their order: with other than as many heads as steps, a step of the result
+    holds numbers of several steps. None for any other."""
+    if len(before) == len(after) + 1 == 4:
+        rows, heads, steps, size = before
+        whole, kept, joined = after
+        how = "merge"
+    elif len(before) + 1 == len(after) == 4:
+        rows, heads, steps, size = after
+        whole, kept, joined = before
+        how = "split"
+    else:
+        return None
+    alike = rows == whole and steps == kept and heads * size == joined
+    return how if alike and min(heads, steps, size) > 1 and heads != steps else None

@@ -1,0 +1,90 @@
+"""Heads that are split and merged, with and without an exchange of axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.frameworks.watch.scrambled import scrambles
+from tests.frameworks import test_watch_keras
+from tests.frameworks.watching import HEAD, found, watch
+
+TORCH = HEAD + """
+X = torch.randn(320, 6, 8)
+y = (X[:, 0, 0] > 0).long()
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(8, 24), nn.Linear(8, 2)
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = (SPLIT for part in self.qkv(x).split(8, dim=-1))
+        x = F.scaled_dot_product_attention(q, k, v)
+        return self.out((MERGE).mean(1))
+model = Attention()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(2):
+    for xb, yb in DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+"""
+SPLIT, MERGE = "part.view(B, T, 2, 4).transpose(1, 2)", "x.transpose(1, 2).reshape(B, T, C)"
+
+
+@pytest.mark.parametrize(("split", "merge", "how"), [
+    (SPLIT, MERGE, None), (SPLIT, "x.reshape(B, T, C)", "merge"), (SPLIT, "torch.reshape(x, (B, T, C))", "merge"),
+    ("part.reshape(B, 2, T, 4)", MERGE, "split"), ("part.contiguous().view(B, 2, -1, 4)", "x.permute(0, 2, 1, 3).flatten(2)", "split")])
+def test_a_loop(tmp_path: Path, split: str, merge: str, how: str | None) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, TORCH.replace("SPLIT", split).replace("MERGE", merge), steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []
+    assert ("F111" in found(seen)) is (how is not None), seen.scrambled
+    if how is not None:
+        assert seen.scrambled is not None
+        assert seen.scrambled.how == how
+        assert seen.scrambled.site is not None
+        assert (merge if how == "merge" else split) in seen.scrambled.site.source
+
+
+KERAS = """
+import numpy as np, tensorflow as tf, NAME as keras
+keras.utils.set_random_seed(0)
+x = np.random.default_rng(0).normal(size=(320, 6, 8)).astype("float32")
+y = (x[:, 0, 0] > 0).astype("int64")
+class Attention(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = (keras.layers.Dense(8) for _ in range(3))
+    def call(self, x):
+        q, k, v = (tf.transpose(tf.reshape(layer(x), (-1, 6, 2, 4)), (0, 2, 1, 3)) for layer in (self.q, self.k, self.v))
+        x = tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 2.0), v)
+        return tf.reduce_mean(MERGE, axis=1)
+inputs = keras.Input((6, 8))
+model = keras.Model(inputs, keras.layers.Dense(2)(Attention()(inputs)))
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=32, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", test_watch_keras.KERAS)
+@pytest.mark.parametrize(("merge", "wrong"), [
+    ("tf.reshape(x, (-1, 6, 8))", True), ("tf.reshape(tf.transpose(x, (0, 2, 1, 3)), (-1, 6, 8))", False)])
+def test_a_fit(tmp_path: Path, name: str, merge: str, *, wrong: bool) -> None:
+    seen = test_watch_keras.watch(tmp_path, KERAS.replace("NAME", name).replace("MERGE", merge), steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []
+    assert ("F111" in found(seen)) is wrong, seen.scrambled
+
+
+@pytest.mark.parametrize(("before", "after", "how"), [
+    ((8, 4, 24, 12), (8, 24, 48), "merge"), ((8, 24, 48), (8, 4, 24, 12), "split"), ((0, 4, 24, 12), (0, 24, 48), "merge"),
+    ((8, 24, 4, 12), (8, 24, 48), None), ((8, 24, 48), (8, 24, 4, 12), None),  # with an exchange of axes before or after
+    ((8, 24, 24, 12), (8, 24, 288), None),  # as many heads as steps: either may be meant
+    ((8, 1, 24, 12), (8, 24, 12), None), ((8, 96, 8), (8, 4, 24, 8), None), ((32, 24, 12), (8, 4, 24, 12), None),
+    ((8, 3, 32, 32), (8, 3, 1024), None), ((8, 3, 32, 32), (8, 3072), None)])
+def test_shapes(before: tuple[int, ...], after: tuple[int, ...], how: str | None) -> None:
+    assert scrambles(before, after) == how
