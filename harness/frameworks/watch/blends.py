@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 from harness.frameworks.watch import parsed
@@ -16,22 +15,12 @@ _TAKING = ("gather", "index_select", "take")
 def alone(script: Path) -> Place | None:
     """Where `w * x + (1 - w) * x[order]` stands, if the order is used for nothing else: no target, and no loss, can be mixed by it."""
     for function in (node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.FunctionDef | ast.Module)):
-        names = [node.id for node in _own(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-        for node in (node for node in _own(function) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+        names = [node.id for node in parsed.within(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        for node in (node for node in parsed.within(function) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
             order = _order(node)
             if order is not None and names.count(order) == 1:
                 return str(script), node.lineno, getattr(function, "name", "<module>")
     return None
-
-
-def _own(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions inside."""
-    for child in ast.iter_child_nodes(function):
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            yield child
-            yield from _own(child)
-        elif isinstance(child, ast.ClassDef | ast.Lambda):
-            yield from (node for node in _own(child) if isinstance(child, ast.Lambda))
 
 
 def _order(node: ast.BinOp) -> str | None:

@@ -73,7 +73,7 @@ def _first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _unread(scope: _Scope) -> Iterator[Unread]:
-    nodes = _own(scope)
+    nodes = list(parsed.within(scope))
     read = _read(scope)
     made = {name: node.value for node in nodes if isinstance(node, ast.Assign) for target in node.targets for name in _names(target)}
     sums = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)]
@@ -86,18 +86,6 @@ def _unread(scope: _Scope) -> Iterator[Unread]:
                     later = [other, *(made[name] for name in _names(other) if name in made)]
                     if any(_answers(part, group - {reward}) for part in later):
                         yield Unread(left, reward, term.lineno)
-
-
-def _own(scope: _Scope) -> list[ast.AST]:
-    """The nodes of a function without those of the functions inside it."""
-    found: list[ast.AST] = []
-    inner = list(ast.iter_child_nodes(scope))
-    while inner:
-        node = inner.pop(0)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            found.append(node)
-            inner += ast.iter_child_nodes(node)
-    return found
 
 
 def _read(scope: ast.AST) -> set[str]:

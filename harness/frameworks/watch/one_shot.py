@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 from harness.frameworks.watch import parsed
@@ -18,12 +17,12 @@ def used_up(script: Path) -> Place | None:
     """Where such an iterator is made, outside of a loop in which another one reads all of it and learns from it."""
     tree = parsed.tree(str(script))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    once = _MAKERS | {node.name for node in functions if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own(node))}
+    once = _MAKERS | {node.name for node in functions if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in parsed.within(node))}
     for scope in (tree, *functions):
         if not isinstance(scope, _Scope):
             continue
         made = _made(scope, once)
-        for outer in (node for node in _own(scope) if isinstance(node, ast.For | ast.While)):
+        for outer in (node for node in parsed.within(scope) if isinstance(node, ast.For | ast.While)):
             for inner in (node for part in outer.body for node in ast.walk(part) if isinstance(node, ast.For)):
                 name = inner.iter.id if isinstance(inner.iter, ast.Name) else ""
                 if name in made and not outer.lineno <= made[name] <= (outer.end_lineno or 0) and _learns(inner):
@@ -42,7 +41,7 @@ def _made(scope: _Scope, once: set[str]) -> dict[str, int]:
     """The line of each variable of a scope that is set once in it, to an iterator."""
     lines: dict[str, list[int]] = {}
     iterators: set[str] = set()
-    for node in _own(scope):
+    for node in parsed.within(scope):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             lines.setdefault(node.id, []).append(node.lineno)
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _is_one(node.value, once):
@@ -60,11 +59,3 @@ def _learns(loop: ast.For) -> bool:
     inside = [node for part in loop.body for node in ast.walk(part)]
     called = {getattr(node.func, "attr", getattr(node.func, "id", "")) for node in inside if isinstance(node, ast.Call)}
     return not any(isinstance(node, ast.Break | ast.Return) for node in inside) and bool(called & set(_LEARNS))
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """What is in a scope, without the functions and classes in it."""
-    for child in ast.iter_child_nodes(scope):
-        yield child
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            yield from _own(child)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+from collections.abc import Iterator
 
 
 @functools.lru_cache(maxsize=32)
@@ -14,3 +15,11 @@ def tree(file: str) -> ast.Module:
         return ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
         return ast.Module([], [])
+
+
+def within(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or a module, in the order in which they are written, without those of functions and classes inside it."""
+    for child in ast.iter_child_nodes(scope):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield child
+            yield from within(child)
