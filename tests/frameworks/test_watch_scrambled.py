@@ -35,7 +35,7 @@ SPLIT, MERGE = "part.view(B, T, 2, 4).transpose(1, 2)", "x.transpose(1, 2).resha
 
 
 @pytest.mark.parametrize(("split", "merge", "how"), [
-    (SPLIT, MERGE, None), (SPLIT, "x.reshape(B, T, C)", "merge"), (SPLIT, "torch.reshape(x, (B, T, C))", "merge"),
+    (SPLIT, MERGE, None), (SPLIT, "x.reshape(B, T, C)", "merge"),
     ("part.reshape(B, 2, T, 4)", MERGE, "split"), ("part.contiguous().view(B, 2, -1, 4)", "x.permute(0, 2, 1, 3).flatten(2)", "split")])
 def test_a_loop(tmp_path: Path, split: str, merge: str, how: str | None) -> None:
     pytest.importorskip("torch")

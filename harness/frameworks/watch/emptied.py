@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from harness.frameworks.watch.sites import Place, names_of
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-_BATCHES, _COLUMNS, _ROWS, _LATER, _CLASSES = 64, 400, 200, 60, 20
+_BATCHES, _KEPT, _COLUMNS, _ROWS, _LATER, _CLASSES, _NAMED = 64, 256, 400, 200, 60, 20, 8
 _VARIES = 0.8  # the largest share of one value that a column of the training may have
 
 Array = np.ndarray[Any, Any]
@@ -29,15 +28,18 @@ class Emptied:
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
-        self._batches: deque[tuple[Array, Array]] = deque(maxlen=_BATCHES)
+        self._batches: list[tuple[Array, Array]] = []
         self._constant: dict[int, int] = {}  # column -> rows of the batches of evaluations in which it has one value
+        self._varies: dict[int, bool] = {}  # column -> whether it has several in training
         self._names: set[str] = set()
 
     def trained(self, given: Sequence[Any], wanted: Any) -> None:
         """A batch was trained on: what the model was given, and int[rows] or float[rows] that it was to say."""
-        table = None if wanted is None else _table(given, len(wanted))
+        if wanted is None or len(self._batches) >= _BATCHES:
+            return
+        table = _table(given, len(wanted))
         if table is not None and (not self._batches or table.shape[1] == self._batches[0][0].shape[1]):
-            self._batches.append((table, np.asarray(wanted)))
+            self._batches.append((table[:_KEPT].copy(), np.array(wanted[:_KEPT])))
 
     def held(self, given: Sequence[Any]) -> None:
         """A batch of an evaluation."""
@@ -47,9 +49,12 @@ class Emptied:
             return
         same = (table == table[:1]).all(0)
         for column in np.flatnonzero(same).tolist():
-            if self._of_training(column):
+            if column not in self._varies:
+                self._varies[column] = self._of_training(column)
+            if self._varies[column]:
+                if column not in self._constant and len(self._constant) < _NAMED:
+                    self._names |= self._empty_names()
                 self._constant[column] = self._constant.get(column, 0) + len(table)
-                self._names |= self._empty_names()
 
     def _of_training(self, column: int) -> bool:
         """Whether a column varies in training."""

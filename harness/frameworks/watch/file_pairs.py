@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 import io
+import itertools
 import os
 import re
 from collections import Counter
@@ -101,7 +102,8 @@ class FilePairs:
 
     def _list(self, folder: str) -> None:
         if folder not in self._names:
-            names = [file.name for file in Path(folder).iterdir()] if len(self._names) < _MOST else []
+            with os.scandir(folder) as files:
+                names = [file.name for file in itertools.islice(files, _FILES + 1)] if len(self._names) < _MOST else []
             self._names[folder] = _keys(names)
 
     def facts(self) -> FilePairFacts | None:

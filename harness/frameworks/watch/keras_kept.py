@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ class Kept:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._first: dict[Any, Numbers] = {}
+        self._bodies: dict[tuple[type, CodeType], dict[str, Place]] = {}
 
     def called(self, key: Any, inner: Any) -> None:
         """A call for which TensorFlow would take the graph of the first call with this key. `inner`: the function as it is written."""
@@ -43,10 +45,9 @@ class Kept:
         owner = getattr(inner, "__self__", None)
         owner = getattr(owner, "target", owner)  # TensorFlow's own stand-in for what a method belongs to
         if owner is not None and not isinstance(owner, type):
-            body = keras_baked.body(type(owner), self._session, (code.co_name,))
-            for name, place in keras_baked.reads(body).items():
+            for name, place in self._attributes(type(owner), code).items():
                 value = getattr(owner, "__dict__", {}).get(name)
-                if value is not None and keras_baked.is_number(value) and name not in keras_baked.written(body):
+                if value is not None and keras_baked.is_number(value):
                     yield f"self.{name}", (value, place, owner)
         function = getattr(inner, "__func__", inner)
         cells = dict(zip(code.co_freevars, getattr(function, "__closure__", None) or (), strict=False))
@@ -56,6 +57,15 @@ class Kept:
                 yield name, (value, (code.co_filename, line, code.co_name), None)
 
 
+    def _attributes(self, owner: type, code: CodeType) -> dict[str, Place]:
+        """The attributes of itself that a method, and what it calls, reads and does not set."""
+        if (owner, code) not in self._bodies:
+            body = keras_baked.body(owner, self._session, (code.co_name,))
+            stored = keras_baked.written(body)
+            self._bodies[owner, code] = {name: place for name, place in keras_baked.reads(body).items() if name not in stored}
+        return self._bodies[owner, code]
+
+
 def _inside(cell: Any) -> Any:
     try:
         return cell.cell_contents
@@ -63,6 +73,7 @@ def _inside(cell: Any) -> Any:
         return None
 
 
+@functools.lru_cache(maxsize=256)
 def _names(code: CodeType) -> dict[str, int]:
     """The names that a function reads and does not set, with the first line of each."""
     tree = parsed.tree(code.co_filename)

@@ -31,11 +31,19 @@ class NumpyComparisons:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._calls = 0
+        self._originals: dict[str, Any] = {}
 
     def attach(self) -> None:
         """Hook them."""
+        self._originals = {name: getattr(np, name) for name in _AVERAGES}
         for name in _AVERAGES:
             self._session.patches.replace(np, name, self._wrap)
+        self._session.when_imported("numba", self._unhook)
+
+    def _unhook(self, _: Any) -> None:
+        """What numba compiles has to find NumPy's own functions."""
+        for name, original in self._originals.items():
+            setattr(np, name, original)
 
     def _wrap(self, original: Any) -> Any:
         session = self._session

@@ -28,8 +28,8 @@ class Scrambled:
 
     def of_torch(self, torch: Any) -> None:
         """Hook PyTorch's."""
-        for owner, name in ((torch.Tensor, "view"), (torch.Tensor, "reshape"), (torch, "reshape")):
-            self._session.patches.replace(owner, name, self._wrap)
+        for name in ("view", "reshape"):
+            self._session.patches.replace(torch.Tensor, name, self._wrap)
 
     def of_keras(self, keras: Any) -> None:
         """Hook TensorFlow's, and those of Keras 3."""

@@ -70,7 +70,8 @@ class Rounding:
         torch = self._watch.torch
         weights = [weight for group in optimizer.param_groups for weight in group["params"]
                    if weight.grad is not None and weight.dtype in (torch.bfloat16, torch.float16) and not weight.grad.is_sparse]
-        if not weights or sum(weight.numel() for weight in weights) > _LARGEST:
+        wraps = any(isinstance(part, torch.optim.Optimizer) for part in vars(optimizer).values())  # its step would be that of the script's
+        if not weights or wraps or sum(weight.numel() for weight in weights) > _LARGEST:
             return []
         self._taken += 1
         if self._taken > _FIRST and self._taken % _EVERY:
