@@ -203,6 +203,31 @@ PREDICT = "found = model.predict(test, verbose=0).argmax(1)\n"
 READ = "labels = np.concatenate([b.numpy() for _, b in test])\n"
 
 
+OWN = """
+class Own(keras.Model):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def call(self, x, training=None):
+        return self.inner(x, training=training)
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            chances = tf.nn.softmax(self(data[0], training=True))
+            loss = -tf.reduce_mean(tf.math.log(tf.gather(chances, tf.cast(data[1], tf.int32), batch_dims=1) + 1e-7))
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return {"loss": loss}
+model = Own(model)
+model.compile"""
+
+
+def test_two_passes_beside_a_loss_by_hand(tmp_path: Path) -> None:
+    pytest.importorskip("keras")
+    text = KERAS.replace("EVALUATION", PREDICT + READ + "print(accuracy_score(labels, found))").replace("SHUFFLE", "")
+    seen = watch_keras(tmp_path, text.replace("model.compile", OWN, 1))
+    assert seen.exception is None, seen.exception
+    assert "E505" in found(seen)
+
+
 @pytest.mark.parametrize("evaluation", [
     PREDICT + READ + "print(accuracy_score(labels, found))", PREDICT + "print(accuracy_score(y[300:], found))",
     "labels = np.concatenate(list(test.map(lambda a, b: b)))\n" + PREDICT + "print(confusion_matrix(labels, found))"])

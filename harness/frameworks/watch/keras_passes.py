@@ -47,11 +47,13 @@ class Passes:
     def asked(self, data: Any, place: Place | None, made: Any) -> None:
         """`predict` was given `data`, and `made` came out."""
         call = next(iter(self._watch.seen.loss_calls), None)
-        if call is None or not (hasattr(data, "element_spec") or _in_batches(data)):
+        if not (hasattr(data, "element_spec") or _in_batches(data)):
             return
-        # Many a script takes the largest of several units with a binary loss; whether this one does, the comparison tells.
-        several = call.name == "bce" and getattr(made, "ndim", 0) == 2 and made.shape[1] > 1
-        answers = classes_of(made, "categorical" if several else call.name, logits=bool(call.from_logits))
+        # Many a script takes the largest of several units with a binary loss, or with one of its own; whether this one does, the comparison
+        # tells.
+        several = (call is None or call.name in ("bce", "other")) and getattr(made, "ndim", 0) == 2 and made.shape[1] > 1
+        name = "categorical" if several else "" if call is None else call.name
+        answers = classes_of(made, name, logits=bool(call is not None and call.from_logits))
         if _in_batches(data):
             if answers:
                 self._keep(data, _Asked([weakref.ref(data)], place, answers))
