@@ -69,3 +69,20 @@ def test_a_number(tmp_path: Path, name: str, read: str, call: str, change: str, 
         assert seen.baked.function == "step"
         assert seen.baked.site is not None
         assert seen.baked.site.source == line
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_trainers_one_after_the_other(tmp_path: Path, name: str) -> None:
+    """Each has a function of its own, and may get the memory of the one before."""
+    text = LOOP.replace("NAME", name).replace("READ", "weight").replace("CALL", METHOD).replace("SET", "pass")
+    text += """
+for fold in range(6):
+    trainer = Trainer()
+    trainer.weight = 0.001 * (fold + 1)
+    for xb, yb in data.take(2):
+        trainer.step(xb, yb)
+    del trainer
+"""
+    seen = watch(tmp_path, text, steps=80, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert "D109" not in found(seen), seen.baked

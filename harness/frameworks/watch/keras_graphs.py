@@ -49,7 +49,7 @@ class Graphs:
     def called(self, function: Any, inner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
         """A call of a function, `inner` as it is written: what runs inside belongs to it."""
         session, code = self._watch.session, inner.__code__
-        session.safely("numbers of a graph", self._numbers_kept.called, _key(function, args, kwargs), inner)
+        session.safely("numbers of a graph", self._numbers_kept.called, function, _key(function, args, kwargs), inner)
         session.safely("a function's traces", self._traces, function, code, args, kwargs)
         models: list[Any] = []
         self._looked = time.monotonic()

@@ -15,6 +15,7 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
+_GRAPHS = 60
 # What a function reads: how it is written there -> its value, the line that reads it, and the object whose attribute it is, if any.
 Numbers = dict[str, tuple[float, Place, Any]]
 
@@ -24,15 +25,15 @@ class Kept:
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
-        self._first: dict[Any, Numbers] = {}
+        self._first: dict[Any, tuple[Any, Numbers]] = {}  # with the function, so that its number is not given to another
         self._bodies: dict[tuple[type, CodeType], dict[str, Place]] = {}
 
-    def called(self, key: Any, inner: Any) -> None:
+    def called(self, function: Any, key: Any, inner: Any) -> None:
         """A call for which TensorFlow would take the graph of the first call with this key. `inner`: the function as it is written."""
-        if self._session.observation.baked is not None:
+        if self._session.observation.baked is not None or (key not in self._first and len(self._first) >= _GRAPHS):
             return
         now = dict(self._read(inner))
-        for name, (value, place, owner) in self._first.setdefault(key, now).items():
+        for name, (value, place, owner) in self._first.setdefault(key, (function, now))[1].items():
             if name in now and now[name][0] != value:
                 made = (written.attribute(type(owner), name.removeprefix("self."), self._session.sites) if owner is not None
                         else _given(place[0], name))
