@@ -41,12 +41,12 @@ class Scrambled:
         session = self._session
 
         @functools.wraps(original)
-        def reshape(given: Any, *args: Any, **kwargs: Any) -> Any:
-            made = original(given, *args, **kwargs)
+        def reshape(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
             if self._calls < _CALLS and session.active and session.observation.scrambled is None:
                 self._calls += 1
                 if self._own(sys._getframe(1)):
-                    session.safely("a reshape", self._look, given, made)
+                    session.safely("a reshape", self._look, next(iter((*args, *kwargs.values()))), made)
             return made
 
         return reshape
