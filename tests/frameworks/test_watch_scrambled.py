@@ -72,7 +72,8 @@ model.fit(x, y, batch_size=32, epochs=2, verbose=0)
 
 @pytest.mark.parametrize("name", test_watch_keras.KERAS)
 @pytest.mark.parametrize(("merge", "wrong"), [
-    ("tf.reshape(x, (-1, 6, 8))", True), ("tf.reshape(tensor=x, shape=(-1, 6, 8))", True), ("tf.reshape(tf.transpose(x, (0, 2, 1, 3)), (-1, 6, 8))", False)])
+    ("tf.reshape(x, (-1, 6, 8))", True), ("tf.reshape(tensor=x, shape=(-1, 6, 8))", True),
+    ("tf.reshape(tf.transpose(x, (0, 2, 1, 3)), (-1, 6, 8))", False)])
 def test_a_fit(tmp_path: Path, name: str, merge: str, *, wrong: bool) -> None:
     seen = test_watch_keras.watch(tmp_path, KERAS.replace("NAME", name).replace("MERGE", merge), steps=20, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
