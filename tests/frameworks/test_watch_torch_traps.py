@@ -186,7 +186,7 @@ def test_losses_that_never_go_backward(tmp_path: Path, mode: str, *, fault: bool
 def test_norms_that_begin_far_from_their_batches(tmp_path: Path, scale: str) -> None:
     faint = FAINT.replace("model(xb)", f"model({scale} * xb)")
     seen = watch(tmp_path, faint, probe_seconds=4)
-    assert seen.probes.input_matters is (scale != "0.0")
+    assert seen.probes.input_matters is (True if scale != "0.0" else None)  # rows that are all alike tell nothing when they are exchanged
     assert found(seen) == ([] if scale != "0.0" else ["G307"])  # where nothing comes in, the units behind a norm are dead
 
 
