@@ -186,3 +186,13 @@ def test_how_many_count() -> None:
     assert "90 of 300 rows" in finding("E510", seen).message
     seen.evaluation.shared.alike = True
     assert "by chance" in judge("E510", seen)
+
+
+def test_a_script_that_is_ended_within_a_step() -> None:
+    """An agent asks what its next states are worth, which were trained on before, and is stopped before it goes backward."""
+    rows = np.random.default_rng(0).normal(size=(200, 5)).astype("float32")
+    model, seen = _Model(), SharedRows()
+    for start in range(0, 160, 20):
+        seen.trained(model, [rows[start:start + 20]])
+    seen.held(model, [np.concatenate([rows[:18], rows[180:182]])])
+    assert seen.facts(cut=True) is None

@@ -327,7 +327,8 @@ class KerasWatcher:
         texts.note(self.session)
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.strange, self.seen.evaluation.two_scales = self.splits.ids.facts(), self.relations.two_scales
-        self.seen.evaluation.shared, self.seen.evaluation.encoded = self.shared.facts(), self.session.encoders.facts()
+        self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
+        self.seen.evaluation.encoded = self.session.encoders.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
     def _mirrored(self) -> None:

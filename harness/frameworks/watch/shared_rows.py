@@ -37,6 +37,7 @@ class SharedRows:
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._steps, self._turns, self._before = 0, 0, set[int]()
         self._facts = SharedFacts()
+        self._batch = 0  # rows of the largest one that was trained on
         self._own, self._windows = OwnRows(), Windows()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
@@ -50,6 +51,7 @@ class SharedRows:
             self._turn()
             self._model, self._trained, self._values, self._asked = weakref.ref(model), {}, {}, False
         self._steps += 1
+        self._batch = max(self._batch, len(rows))
         key = rows.shape[1:]
         known = self._trained.setdefault(key, set())
         if len(known) < _MOST_ROWS:
@@ -99,8 +101,11 @@ class SharedRows:
             self._turns += 1
         self._steps, self._before = 0, rows
 
-    def facts(self) -> SharedFacts | None:
-        """None where no evaluation was seen of rows like those that were trained on."""
+    def facts(self, *, cut: bool = False) -> SharedFacts | None:
+        """None where no evaluation was seen of rows like those that were trained on. `cut`: the script was ended from outside, and what was
+        asked last may be a part of a step."""
+        if cut and self._pass[0] <= self._batch:
+            self._pass, self._met = [0, 0], set()
         self.over()
         if self._turns >= _TURNS:
             self._facts = SharedFacts()
