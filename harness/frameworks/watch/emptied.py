@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import EmptiedFacts
-from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch import parsed, ranks, tensors
 from harness.frameworks.watch.sites import Place, names_of
 
 if TYPE_CHECKING:
@@ -110,29 +110,21 @@ def _table(given: Sequence[Any], rows: int | None) -> Array | None:
 def tells(rows: Array, wanted: Array) -> Array | None:
     """How much each column, float[rows, columns], tells of what is wanted by itself, 0 to 1: the rank correlation with numbers; with
     classes the share of its ranks' deviation that lies between these. None where there is nothing to tell."""
-    ranks = np.stack([_ranks(column) for column in rows.T], axis=1)
-    spread = ranks.std(0)
+    ranked = np.stack([ranks.of(column) for column in rows.T], axis=1)
+    spread = ranked.std(0)
     spread[spread == 0] = np.inf
     if wanted.dtype.kind == "f":
-        target = _ranks(wanted)
+        target = ranks.of(wanted)
         if target.std() == 0:
             return None
-        found: Array = np.abs(((ranks - ranks.mean(0)) / spread * ((target - target.mean()) / target.std())[:, None]).mean(0))
+        found: Array = np.abs(((ranked - ranked.mean(0)) / spread * ((target - target.mean()) / target.std())[:, None]).mean(0))
         return found
     classes, counts = np.unique(wanted, return_counts=True)
     if not 1 < len(classes) <= _CLASSES:
         return None
-    means = np.stack([ranks[wanted == each].mean(0) for each in classes])
-    between: Array = np.sqrt((counts[:, None] * (means - ranks.mean(0)) ** 2).sum(0) / len(ranks)) / spread
+    means = np.stack([ranked[wanted == each].mean(0) for each in classes])
+    between: Array = np.sqrt((counts[:, None] * (means - ranked.mean(0)) ** 2).sum(0) / len(ranked)) / spread
     return between
-
-
-def _ranks(values: Array) -> Array:
-    """Ranks, equal ones where values are equal."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    ranks: Array = (last - (counts - 1) / 2.0)[place.reshape(-1)]
-    return ranks
 
 
 def chosen(name: str, script: Path) -> Place | None:

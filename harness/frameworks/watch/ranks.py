@@ -42,7 +42,13 @@ def areas(answered: Answered, predictions: Any, references: Any) -> tuple[float,
 
 def _area(scores: Array, yes: Array) -> float:
     """The share of pairs, one of each class, in which the one that is yes has the higher score; equal ones count half."""
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[place.reshape(-1)]
+    ranks = of(scores)
     positive = int(yes.sum())
     return float((ranks[yes].sum() - positive * (positive + 1) / 2) / (positive * (len(yes) - positive)))
+
+
+def of(values: Array) -> Array:
+    """Ranks from 1, float[rows]; equal values share the middle one of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Array = (np.cumsum(counts) - (counts - 1) / 2.0)[place.reshape(-1)]
+    return ranks
