@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +23,18 @@ def _what_earlier_files_left() -> None:
     """Frameworks keep graphs for as long as the process lives. Every full collection would go through all of them again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _what_a_script_sets_for_the_process() -> Iterator[None]:
+    """A script asks a framework for other number types for all that follows. In this process, other tests follow."""
+    yield
+    if torch := sys.modules.get("torch"):
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+    if tensorflow := sys.modules.get("tensorflow"):
+        tensorflow.config.run_functions_eagerly(False)
+    for name in ("keras", "tf_keras"):
+        if keras := sys.modules.get(name):
+            keras.backend.set_floatx("float32")
+            keras.mixed_precision.set_global_policy("float32")
