@@ -259,6 +259,18 @@ class OverwrittenFacts(Facts):
     share: float
 
 
+class ReaderFacts(Facts):
+    """Several `readers` of one stream, in its first pass: `rows` that came, of so many `kinds`; parts of these that came from more than one
+    reader (`shared`), and of the rows that came from the same one `again`."""
+
+    readers: int
+    rows: int
+    kinds: int
+    shared: float
+    again: float
+    site: Site | None = None
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown;
     `replaces`: whether one pass may draw a row more than once; `buffer`: how many rows of a `tf.data` pipeline are shuffled at a time.
@@ -269,6 +281,7 @@ class LoaderFacts(Facts):
     name: `forward`, in what it takes as `**` anything else, or `missed_by`, a method of its Trainer or its collator;
     `numbers`: those that have one number or class a row. `objects`: shape of an
     array of Python's objects, of two axes or more, among the inputs. `empty_passes`: that gave no batch, after others that did.
+    `readers`: of a stream that several read.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -295,3 +308,4 @@ class LoaderFacts(Facts):
     same_as_train: bool | None = None
     objects: list[int] | None = None
     empty_passes: int = 0
+    readers: ReaderFacts | None = None

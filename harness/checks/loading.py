@@ -81,7 +81,7 @@ class LoadingCall(Check):
     def _restored(self, seen: Observation) -> Finding | None:
         """Weights that are put back, and are not."""
         back = seen.restored
-        if back is None:
+        if back is None or back.how == "redrawn":
             return None
         if back.how == "itself" and back.by:
             return Finding(

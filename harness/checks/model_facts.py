@@ -9,13 +9,15 @@ from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 class RestoreFacts(Facts):
     """A `load_state_dict` that put nothing back: of the `weights` of a model none was among the names that were `given` (`nothing`), or
-    what was given are the model's own tensors, which have moved since they were taken at `site` (`itself`). `by`: the call, in Keras."""
+    what was given are the model's own tensors, which have moved since they were taken at `site` (`itself`), or all were drawn anew at
+    `site`, before the model ran, after they were `loaded` (`redrawn`). `by`: the call, in Keras."""
 
-    how: Literal["nothing", "itself"]
+    how: Literal["nothing", "itself", "redrawn"]
     by: str = ""
     weights: int = 0
     given: list[str] = []
     wanted: list[str] = []
+    loaded: Site | None = None
     site: Site | None = None
 
 

@@ -31,9 +31,9 @@ def _what_a_script_sets_for_the_process() -> Iterator[None]:
     yield
     if torch := sys.modules.get("torch"):
         torch.set_default_dtype(torch.float32)
-        torch.set_grad_enabled(True)
+        torch.set_grad_enabled(mode=True)
     if tensorflow := sys.modules.get("tensorflow"):
-        tensorflow.config.run_functions_eagerly(False)
+        tensorflow.config.run_functions_eagerly(run_eagerly=False)
     for name in ("keras", "tf_keras"):
         if keras := sys.modules.get(name):
             keras.backend.set_floatx("float32")

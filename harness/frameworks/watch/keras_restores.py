@@ -1,4 +1,4 @@
-"""Weights that a script of TensorFlow's puts back: names that fit nothing and nobody says so, and variables that were never copied."""
+"""Weights that a script of TensorFlow's loads or puts back: names that fit nothing, variables never copied, what is drawn over them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.model_facts import RestoreFacts
-from harness.frameworks.watch import references
+from harness.frameworks.watch import references, trees
+from harness.frameworks.watch.loaded import Loaded
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _COUNTER = "save_counter"  # which every checkpoint has of its own
 _NAMED, _MOST = 4, 8
+_DRAWING = ("VarianceScaling", "RandomNormal", "RandomUniform", "TruncatedNormal", "Orthogonal")
+_RUNNING = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch", "__call__")
 
 
 class Restores:
@@ -24,6 +27,7 @@ class Restores:
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._asked: list[tuple[Any, Any, Place | None]] = []  # what a restoring came to, of which checkpoint, and where
+        self._followed = Loaded(watch.session, _first)
 
     def attach(self) -> None:
         """Hook TensorFlow."""
@@ -33,8 +37,35 @@ class Restores:
             self._watch.session.patches.replace(tf.train.Checkpoint, name, self._wrap_restore)
 
     def hook(self, keras: Any) -> None:
-        """Hook the models of a Keras."""
-        self._watch.session.patches.replace(keras.Model, "load_weights", self._wrap_load)
+        """Hook the models of a Keras, and what draws its weights."""
+        replace = self._watch.session.patches.replace
+        replace(keras.Model, "load_weights", self._wrap_load)
+        for name in _DRAWING:
+            replace(getattr(keras.initializers, name), "__call__", self._wrap_draw)
+        for name in _RUNNING:
+            replace(keras.Model, name, self._wrap_run)
+
+    def _wrap_draw(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def __call__(*args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            made = original(*args, **kwargs)
+            if self._followed.waits and session.active:
+                session.safely("weights that are drawn", self._followed.drew, made)
+            return made
+
+        return __call__
+
+    def _wrap_run(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def run(model: Any, *args: Any, **kwargs: Any) -> Any:
+            # A model that is called while others are put together around it does not run.
+            if self._followed.waits and session.active and not trees.leaves([args, kwargs], _stands_for_one):
+                session.safely("weights that are loaded", self._followed.runs, model.weights)
+            return original(model, *args, **kwargs)
+
+        return run
 
     def _wrap_restore(self, original: Any) -> Any:
         session = self._watch.session
@@ -58,6 +89,8 @@ class Restores:
             before = session.safely("weights that are loaded", _values, model) if lenient and session.active else None
             place = session.sites.place() if before else None
             made = original(model, *args, **kwargs)
+            if session.active and not self._watch.seen.steps:
+                session.safely("weights that are loaded", self._followed.loaded, model.weights)
             if before and place is not None and not self._watch.seen.steps:
                 session.safely("weights that are loaded", self._loaded, model, before, f"load_weights(..., {lenient[0]}=True)", place)
             return made
@@ -89,6 +122,18 @@ class Restores:
             self._watch.seen.restored = RestoreFacts(
                 how="itself", by="weights", weights=len(self._watch.seen.model.parameters) if self._watch.seen.model is not None else 0,
                 site=site((str(self._watch.session.script), lines[0], "")))
+
+
+def _stands_for_one(value: Any) -> bool:
+    return type(value).__name__ == "KerasTensor"
+
+
+def _first(variable: Any, count: int) -> Any:
+    """The first numbers of a variable or tensor; None of one in a graph."""
+    import tensorflow as tf
+
+    with tf.init_scope():
+        return np.ravel(variable.numpy())[:count] if hasattr(variable, "numpy") else None
 
 
 def _values(model: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datase
 from harness.frameworks.watch.kept_rows import KeptRows
 from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, Stack, site
+from harness.frameworks.watch.torch_readers import Readers
 from harness.frameworks.watch.torch_targets import Parts
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Data:
         self.tokenizers: list[Any] = []
         self._rows = KeptRows()
         self._given: RootCall | None = None
-        self._overlaps = Overlaps()
+        self._overlaps, self._readers = Overlaps(), Readers(watch.session)
         self._recent: deque[tuple[Any, list[Any], list[Any] | None]] = deque(maxlen=_AHEAD)  # with the tensors, which a script may take out
         self._trainer_facts: dict[str, LoaderFacts] = {}
 
@@ -199,6 +200,7 @@ class Data:
         self.current, self.batch = known, batch
         self._watch.pairs.came(known, batch)
         self._watch.cached.came(known, batch)
+        self._readers.came(known, batch)
         if known.role != "train" and self._watch.steps.steps:
             self._watch.tape.clear()
         self.batch_labels = None

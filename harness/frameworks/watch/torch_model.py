@@ -73,6 +73,7 @@ class Models:
                     self._loaded.add(id(model))
                     missing = {str(key) for key in (info or {}).get("missing_keys", ())}
                     self._fresh[id(model)] = any(_HEAD.search(key) for key in missing)
+                    self._watch.restores.loaded(model)
                     return made if asked else model
                 return made
 

@@ -147,6 +147,7 @@ class TorchWatcher:
         call.place = self.session.sites.place()
         call.stack = self.session.sites.stack() if self.seen.evaluation.site is None else ()
         call.loader = self.data.source_of(call)
+        self.restores.runs(call.module)
         if "forward" not in self.seen.sites:
             self._remember("forward", site(call.place))
         self.seen.framework = "torch" if self.seen.framework == "none" else self.seen.framework
