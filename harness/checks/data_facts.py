@@ -160,7 +160,8 @@ class MirrorFacts(Facts):
     `usual`), and of these the ones that do once the picture is "mirrored", say (`how`, `healed`). `name`: the column that is wanted.
 
     `crossed`: two numbers of a box, the first of which is the smaller one in every row of the evaluation, and the larger one in those.
-    `layer`: the model's own layers move pictures so, and of the rows of the first of two `classes`, moved, so many are taken for the other.
+    `pairs`: points that are each other's mirror image, and change places there. `layer`: the model's own layers move pictures so, and of
+    the rows of the first of two `classes`, moved, so many are taken for the other.
     """
 
     how: str
@@ -172,6 +173,7 @@ class MirrorFacts(Facts):
     layer: bool = False
     classes: list[int] = []
     crossed: list[int] = []
+    pairs: list[list[int]] = []
 
 
 class ResizedFacts(Facts):

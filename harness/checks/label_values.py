@@ -75,8 +75,7 @@ class LabelOutsideClasses(Check):
         return Finding(
             message=f"The CTC loss takes class {facts.blank} for its blank, and {facts.held} of {facts.rows} targets hold that number: it "
                     "stands for a symbol of theirs.",
-            remedy=f"Name the blank that the vocabulary and the decoder know: {instead}. "
-                   + ("The default is 0." if seen.framework == "torch" else "It is `blank_index` that says so."),
+            remedy=f"Name the blank that the vocabulary and the decoder know: {instead}. The default is 0.",
             site=reading.place(seen, "criterion") or facts.site, evidence=reading.own_losses(seen))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A loss that is scaled before it goes backward, and gradients that are stepped along as they come."""
+"""A loss that is scaled and gradients that are divided: the one without the other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _FEWEST, _STEPS, _NEAR, _LARGE = 2, 3, 0.02, 16.0
 
 
 class NeverUnscaled(Check):
-    """The loss is multiplied before it goes backward, and the gradients are never divided again.
+    """The loss is multiplied before it goes backward, and the gradients are never divided again; or the other way round.
 
-    A static scale keeps small gradients within the range of float16; whatever is not divided out before the step makes the step larger by
-    that factor. Judged together with harm: the script's own steps do not train, and smaller ones do.
-    Source: Micikevicius et al., Mixed Precision Training (2018), section 3.2.
+    A scale keeps small gradients within the range of float16; whatever is not divided out before the step makes the step larger by that
+    factor, and what is divided without having been multiplied makes it smaller. Judged together with harm: the script's own steps do not
+    train (and, with a scale that is left in, smaller ones do).
+    Sources: Micikevicius et al., Mixed Precision Training (2018), section 3.2; Keras docs, `LossScaleOptimizer`.
     """
 
     code: ClassVar[str] = "S411"
@@ -26,7 +27,10 @@ class NeverUnscaled(Check):
     requires: ClassVar[tuple[str, ...]] = ("L201", "L203", "L205", "L206", "L208", "L210", "S403", "S404", "S405")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from the loss that went backward beside the value of the only loss function, and from probes with smaller steps."""
+        """Judges from the loss that went backward beside the value of the only loss function, and from probes with smaller steps; and from
+        Keras' optimizer, which divides by a scale of its own."""
+        if seen.optimizer is not None and seen.optimizer.divided_by is not None and seen.optimizer.divided_by >= _LARGE:
+            return self._divided(seen, seen.optimizer.divided_by)
         factor = _factor(seen)
         if factor is None or factor < _LARGE or factor * _left(seen) < _LARGE:
             return None
@@ -48,6 +52,17 @@ class NeverUnscaled(Check):
             remedy=remedy, site=reading.place(seen, "scaled_loss", "backward", "loss", "step"),
             evidence=[f"what went backward / what the loss function gave: {by} in each of the first steps",
                       f"As it is, {reading.describe(own)}.", f"With smaller steps, {reading.describe(other)}."])
+
+    @staticmethod
+    def _divided(seen: Observation, scale: float) -> Finding | None:
+        if reading.script_learns(seen):
+            return None
+        return Finding(
+            message=f"The optimizer divides the gradients by {scale:g}, its scale for float16, and the loss was not multiplied by it: each "
+                    f"step is made of {scale:g} times too little.",
+            remedy="Scale the loss under the tape, `scaled = optimizer.scale_loss(loss)`, and ask for the gradients of that (in tf_keras "
+                   "`get_scaled_loss`); `fit` with Keras' own `train_step` does so by itself.",
+            site=reading.place(seen, "divided", "step", "fit"), evidence=reading.own_losses(seen))
 
 
 def _factor(seen: Observation) -> float | None:

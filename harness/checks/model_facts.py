@@ -116,10 +116,10 @@ class CycleFacts(Facts):
 
 
 class ScrambledFacts(Facts):
-    """A reshape that was to split or merge the heads of an attention: the lengths of the axes `before` and `after` it, 0 where one is left
-    open."""
+    """A reshape that was to exchange axes, to split or merge the heads of an attention, or to put parts of rows side by side: the lengths
+    of the axes `before` and `after` it, 0 where one is left open."""
 
-    how: str
+    how: Literal["exchange", "rows", "split", "merge"]
     before: list[int]
     after: list[int]
     site: Site | None = None
@@ -199,7 +199,8 @@ class OptimizerFacts(Facts):
     part that clipping leaves of a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how
     many steps of Keras' `fit` went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has
     no call of it. `used_up`: the step from which on a schedule gives no rate any more, and the steps that are planned. `remade`: of so
-    many steps each was taken by an optimizer of its own.
+    many steps each was taken by an optimizer of its own. `divided_by`: gradients are divided by this scale, and no loss was multiplied by
+    it.
     """
 
     kind: str = ""
@@ -235,4 +236,5 @@ class OptimizerFacts(Facts):
     cycle: CycleFacts | None = None
     used_up: tuple[int, int] | None = None
     remade: int = 0
+    divided_by: float | None = None
     site: Site | None = None

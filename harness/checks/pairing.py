@@ -12,6 +12,7 @@ from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
+_PAIRS = 4  # of points that are named
 # Of the variance of mixed rows: what exchanged shares explain at least, and how many times what the shares themselves do.
 _EXPLAINED, _BETTER = 0.02, 1.5
 _LEAST_DRAWS, _LEAST_BATCHES = 3, 1
@@ -169,6 +170,17 @@ def _mirrored(seen: Observation, found: MirrorFacts) -> Finding:
                     "itself, so that the left one is the right one now.",
             remedy="Exchange them as well: `x0, x1 = width - x1, width - x0`; upside down, `y0, y1 = height - y1, height - y0`.",
             site=site, evidence=[f"`{found.name}`: {found.astray} of {found.rows} rows"])
+    if found.pairs:
+        pairs = ", ".join(f"{one} and {other}" for one, other in found.pairs[:_PAIRS])
+        return Finding(
+            message=f"{100 * found.astray / found.rows:.0f} % of the training pictures are mirrored with their points, and the points keep "
+                    f"their numbers: what is left is named right then ({pairs} are each other's mirror image).",
+            remedy="Exchange them as well, after the flip: `points = points[[1, 0, 2, ...]]`, by a list that names each point's mirror "
+                   "image.",
+            site=site, evidence=[
+                f"three points turn the other way round in {found.astray} of {found.rows} training rows than in the others",
+                f"{found.healed} of these fit what a baseline of the others says of the picture, once the two are exchanged",
+                f"what is wanted: `{found.name}`"])
     fits = (f"A baseline that has learnt from the evaluation's rows does not fit {found.astray} of {found.rows} training rows (there "
             f"{100 * found.usual:.0f} % of those that it was not fitted on): {found.healed} of these fit once the picture is {found.how}")
     return Finding(

@@ -1,4 +1,4 @@
-"""Heads of an attention that are split or merged by a reshape alone."""
+"""Axes that a reshape was to exchange."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
 
 
-class ScrambledHeads(Check):
-    """A reshape splits or merges heads across the steps of a sequence.
+class ScrambledAxes(Check):
+    """A reshape stands where axes should change places: what belongs together is cut up.
 
-    `view` and `reshape` leave all numbers in the order in which they lie. To bring [rows, heads, steps, size] to [rows, steps, heads *
-    size] two axes have to change places first; without that each step of the result is made of pieces of several steps.
+    `view` and `reshape` leave all numbers in the order in which they lie. To bring [rows, channels, steps] to [rows, steps, channels], or
+    [rows, heads, steps, size] to [rows, steps, heads * size], two axes have to change places; without that each step of the result is made
+    of pieces of several steps.
     Sources: Vaswani et al., Attention Is All You Need (2017), section 3.2.2; PyTorch docs, `torch.Tensor.view`.
     """
 
@@ -28,15 +29,25 @@ class ScrambledHeads(Check):
             return None
         before, after = (f"[{', '.join(str(size) if size else 'rows' for size in shape)}]" for shape in (found.before, found.after))
         keras = seen.framework in reading.KERAS
-        exchange = "tf.transpose(x, (0, 2, 1, 3))" if keras else "x.transpose(1, 2)"
-        if found.how == "merge":
-            remedy = f"Exchange the axes of heads and steps first: `{exchange}`, then `reshape`."
-        else:
-            remedy = (f"Cut each step into its heads first, then exchange the axes: `reshape` to [rows, steps, heads, size], then "
-                      f"`{exchange}`.")
-        what = "merges heads" if found.how == "merge" else "splits steps into heads"
+        heads = "tf.transpose(x, (0, 2, 1, 3))" if keras else "x.transpose(1, 2)"
+        rows = "tf.transpose(x, (1, 0, 2))" if keras else "x.transpose(0, 1)"
+        what, remedy = {
+            "exchange": (
+                "gives the axes other lengths and exchanges nothing: each step",
+                "Exchange them: `tf.transpose(x, (0, 2, 1))`, as a layer `Permute((2, 1))`." if keras else
+                "Exchange them: `x.transpose(1, 2)`, or `x.permute(...)` of all axes."),
+            "rows": (
+                "does not keep rows apart: each row",
+                f"Bring the rows to the front first: `{rows}`, then `reshape` to [rows, parts * size]."),
+            "merge": (
+                "merges heads without exchanging two axes: each step",
+                f"Exchange the axes of heads and steps first: `{heads}`, then `reshape`."),
+            "split": (
+                "splits steps into heads without exchanging two axes: each step",
+                f"Cut each step into its heads first, then exchange the axes: `reshape` to [rows, steps, heads, size], then `{heads}`."),
+        }[found.how]
         return Finding(
-            message=f"A reshape from {before} to {after} {what} without exchanging two axes: each step is put together of pieces of "
-                    "several steps.",
+            message=f"A reshape from {before} to {after} {what} is put together of pieces of several "
+                    f"{'rows' if found.how == 'rows' else 'steps'}.",
             remedy=remedy, site=found.site or reading.place(seen, "forward"),
             evidence=["a reshape leaves the numbers in their order, and only counts them off anew"])

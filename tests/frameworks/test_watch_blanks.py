@@ -57,7 +57,7 @@ def test_the_blank_of_a_loss(first: str, blank: str, target: str, tmp_path: Path
         assert finding.site.source.startswith("ctc = nn.CTCLoss")
 
 
-@pytest.mark.parametrize(("first", "index", "fault"), [("0", "0", True), ("1", "0", False), ("0", "-1", False)])
+@pytest.mark.parametrize(("first", "index", "fault"), [("0", "0", True), ("0", "None", True), ("1", "0", False), ("0", "-1", False)])
 def test_the_blank_of_tensorflow(first: str, index: str, tmp_path: Path, *, fault: bool) -> None:
     pytest.importorskip("keras")
     seen = test_watch_keras.watch(tmp_path, TAPE.replace("FIRST", first).replace("INDEX", index))

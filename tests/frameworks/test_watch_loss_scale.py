@@ -86,3 +86,51 @@ def test_where_it_is_written(tmp_path: Path, text: str, line: int | None) -> Non
     script = tmp_path / "train.py"
     script.write_text(text)
     assert loss_scales.written(script) == (None if line is None else (str(script), line, "<module>"))
+
+
+MIXED = """
+import numpy as np, tensorflow as tf, NAME as keras
+keras.utils.set_random_seed(0)
+keras.mixed_precision.set_global_policy("mixed_float16")
+X = np.random.default_rng(0).normal(size=(640, 10)).astype("float32")
+y = (X @ np.random.default_rng(1).normal(size=(10, 4))).argmax(1)
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out = keras.layers.Dense(32, activation="relu"), keras.layers.Dense(4, dtype="float32")
+    def call(self, x, training=False):
+        return self.out(self.hidden(x))
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)(data[1], self(data[0], training=True))
+            scaled = SCALED
+        grads = tape.gradient(scaled, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(GRADS, self.trainable_variables))
+        return {"loss": loss}
+net = Net()
+net.compile(optimizer=keras.optimizers.SGD(0.1))
+net.fit(X, y, batch_size=16, epochs=4, verbose=0)
+"""
+TIMES, OVER = "self.optimizer.get_scaled_loss(loss)", "self.optimizer.get_unscaled_gradients(grads)"
+
+
+@pytest.mark.parametrize(("name", "scaled", "grads", "fault"), [
+    ("keras", "self.optimizer.scale_loss(loss)", "grads", False), ("keras", "loss", "grads", True),
+    ("tf_keras", TIMES, OVER, False), ("tf_keras", "loss", OVER, True), ("tf_keras", "loss", "grads", False)])
+def test_an_optimizer_that_divides(tmp_path: Path, name: str, scaled: str, grads: str, *, fault: bool) -> None:
+    text = MIXED.replace("NAME", name).replace("SCALED", scaled).replace("GRADS", grads)
+    seen = test_watch_keras.watch(tmp_path, text, steps=60, probe_seconds=6)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []
+    assert found(seen)[:1] == (["S411"] if fault else [])
+    assert seen.steps[0].loss is not None
+    assert 0.5 < seen.steps[0].loss < 5  # of the rows, not the scaled one
+
+
+def test_a_fit_that_scales_by_itself(tmp_path: Path) -> None:
+    pytest.importorskip("keras")
+    begin, end = MIXED.index("    def train_step"), MIXED.index("net = Net()")
+    text = (MIXED[:begin] + MIXED[end:]).replace("NAME", "keras").replace(
+        "SGD(0.1)", "SGD(0.1), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True)")
+    seen = test_watch_keras.watch(tmp_path, text, steps=60, probe_seconds=6)
+    assert found(seen) == [], seen.optimizer

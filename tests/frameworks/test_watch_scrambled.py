@@ -1,4 +1,4 @@
-"""Heads that are split and merged, with and without an exchange of axes."""
+"""Reshapes, with and without an exchange of axes."""
 
 from __future__ import annotations
 
@@ -86,6 +86,37 @@ def test_a_fit(tmp_path: Path, name: str, merge: str, *, wrong: bool) -> None:
     ((8, 24, 4, 12), (8, 24, 48), None), ((8, 24, 48), (8, 24, 4, 12), None),  # with an exchange of axes before or after
     ((8, 24, 24, 12), (8, 24, 288), None),  # as many heads as steps: either may be meant
     ((8, 1, 24, 12), (8, 24, 12), None), ((8, 96, 8), (8, 4, 24, 8), None), ((32, 24, 12), (8, 4, 24, 12), None),
-    ((8, 3, 32, 32), (8, 3, 1024), None), ((8, 3, 32, 32), (8, 3072), None)])
+    ((8, 3, 32, 32), (8, 3, 1024), None), ((8, 3, 32, 32), (8, 3072), None),
+    ((8, 6, 40), (8, 40, 6), "exchange"), ((0, 6, 40), (0, 40, 6), "exchange"), ((8, 32, 40, 3), (8, 3, 32, 40), "exchange"),
+    ((8, 24, 6), (24, 8, 6), "exchange"), ((8, 6, 40), (8, 6, 40), None), ((8, 40, 1), (8, 1, 40), None), ((6, 40), (40, 6), None),
+    ((2, 64, 16), (64, 32), "rows"), ((64, 2, 16), (64, 32), None), ((64, 2, 16), (2, 512), None), ((0, 64, 16), (64, 32), None)])
 def test_shapes(before: tuple[int, ...], after: tuple[int, ...], how: str | None) -> None:
     assert scrambles(before, after) == how
+
+
+EXCHANGED = """
+import numpy as np, tensorflow as tf, NAME as keras
+keras.utils.set_random_seed(0)
+x = np.random.default_rng(0).normal(size=(320, 6, 8)).astype("float32")
+y = (x[:, 0, 0] > 0).astype("int64")
+model = keras.Sequential([
+    keras.Input((6, 8)),
+    MIDDLE,
+    keras.layers.Conv1D(4, 3), keras.layers.Flatten(), keras.layers.Dense(2)])
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=32, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize("name", ["keras", "tf_keras"])
+@pytest.mark.parametrize(("middle", "wrong"), [
+    ("keras.layers.Reshape((8, 6))", True), ("keras.layers.Permute((2, 1))", False), ("keras.layers.Reshape((12, 4))", False)])
+def test_a_layer(tmp_path: Path, name: str, middle: str, *, wrong: bool) -> None:
+    pytest.importorskip(name)
+    seen = test_watch_keras.watch(tmp_path, EXCHANGED.replace("NAME", name).replace("MIDDLE", middle), steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("F111" in found(seen)) is wrong, seen.scrambled
+    if wrong:
+        assert seen.scrambled is not None
+        assert seen.scrambled.site is not None
+        assert seen.scrambled.site.source == f"{middle},"

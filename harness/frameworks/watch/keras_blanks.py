@@ -18,9 +18,9 @@ def attach(session: WatchSession) -> None:
     known = blanks.Blanks(session)
 
     def look(labels: Any, logits: Any, label_length: Any, *_: Any, blank_index: int | None = None, **_named: Any) -> None:
-        if not hasattr(labels, "numpy") or not hasattr(label_length, "numpy") or blank_index is None:
+        if not hasattr(labels, "numpy") or not hasattr(label_length, "numpy"):
             return
         classes = int(logits.shape[-1])
-        known.called(np.asarray(labels.numpy()), np.asarray(label_length.numpy()).reshape(-1), blank_index % classes, classes)
+        known.called(np.asarray(labels.numpy()), np.asarray(label_length.numpy()).reshape(-1), (blank_index or 0) % classes, classes)
 
     session.patches.replace(tf.nn, "ctc_loss", functools.partial(blanks.wrap, session=session, look=look))

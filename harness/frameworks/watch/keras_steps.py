@@ -254,7 +254,7 @@ class Steps:
         norms = [numpy_of(group) for group in seen["norms"]]
         for ids in traced.sources:
             self.groups.add(frozenset(ids))
-        scale = _loss_scale(model)
+        scale = watch.scaled.stepped(model)
         loss = sum(targets) / scale if targets else (calls[-1].value if calls else None)
         now = time.perf_counter()
         squares = [float(np.square(group[group >= 0].astype(np.float64)).sum()) if np.isfinite(group).all() else math.nan
@@ -388,13 +388,3 @@ def disjoint(groups: set[frozenset[int]]) -> int:
         if group and not any(group & other for other in kept):
             kept.append(group)
     return len(kept)
-
-
-def _loss_scale(model: Any) -> float:
-    """By what mixed precision multiplies the loss that goes backward; 1 elsewhere."""
-    optimizer = getattr(model, "optimizer", None)
-    for name in ("dynamic_scale", "loss_scale"):
-        value = getattr(optimizer, name, None)
-        if value is not None and not callable(value):
-            return float(numpy_of(value)) or 1.0
-    return 1.0

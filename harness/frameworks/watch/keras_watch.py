@@ -49,6 +49,7 @@ from harness.frameworks.watch.keras_read_out import ReadOut
 from harness.frameworks.watch.keras_resets import Resets
 from harness.frameworks.watch.keras_restores import Restores
 from harness.frameworks.watch.keras_rounded import Rounding
+from harness.frameworks.watch.keras_scaled import Scaled
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
@@ -100,6 +101,7 @@ class KerasWatcher:
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.drawn, self.restores, self.rounding = DrawnRows(self), Restores(self), Rounding(self)
+        self.scaled = Scaled(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
@@ -123,10 +125,10 @@ class KerasWatcher:
         Loop(self, keras).attach()
         for framed in (self.buffers, self.restores, self.fruitless):
             framed.hook(keras)
-        for told in (self.states, self.asked, Origins(session), self.unbuilt, self.rounding):
+        for told in (self.states, self.asked, Origins(session), self.unbuilt, self.rounding, self.scaled):
             told.attach(keras)
         keras_clipped.attach(session, keras)
-        Scrambled(session).of_keras(keras)
+        Scrambled(session).of_keras(keras, made[0].place_of)
         Metrics(self, keras, made[0]).attach()
         self.resets.attach(keras)
         session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from harness.checks.data_facts import MirrorFacts
-from harness.frameworks.watch import motions, tensors
+from harness.frameworks.watch import landmarks, motions, tensors
 from harness.frameworks.watch.label_maps import LabelMaps
 from harness.frameworks.watch.picture_judges import Array, Judge, OfClasses, filters_of, judges, margin
 
 _KEPT, _LEAST = 512, 80
 _SIDE = 32  # larger pictures are made smaller
-_COLUMNS = 16
+_COLUMNS, _POINTS = 16, 160  # numbers of a row that are judged each for itself; that are kept
 _SECONDS = 4.0
 _ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit; times that of the evaluation; and number of them
 _HEALED = 0.75  # of these rows, that fit once they are moved back
@@ -102,6 +102,9 @@ class Mirrored:
     def measure(self) -> MirrorFacts | None:
         """What a baseline says; None where pictures or targets were not seen on both sides, or it has no say."""
         trained, held, begun = self._trained, self._held, time.monotonic()
+        found = self._named() if trained.count >= _LEAST else None
+        if found is not None:
+            return found
         if held.count < _LEAST or trained.count < _LEAST or trained.pictures[0].shape[1:] != held.pictures[0].shape[1:]:
             return None
         fixed, moving = (np.concatenate(part.pictures)[:_KEPT] for part in (held, trained))
@@ -115,11 +118,19 @@ class Mirrored:
             wanted, target = held.whole(name), trained.whole(name)
             if wanted is None or target is None or wanted.shape[1:] != target.shape[1:] or time.monotonic() - begun > _SECONDS:
                 continue
-            for judge in judges(fixed, wanted, filters):
+            for judge in judges(fixed, wanted, filters) if wanted.shape[-1] <= _COLUMNS or wanted.ndim != 2 else ():
                 found = self._inside(judge, fixed, name) or _outside(judge, moving, target, name)
                 if found and (found.layer or not _stays(judge, fixed, wanted, filters, moving, target, found.how)):
                     return found
         return None
+
+    def _named(self) -> MirrorFacts | None:
+        """Named points that keep their numbers where pictures are mirrored."""
+        pictures = np.concatenate(self._trained.pictures)[:_KEPT]
+        pictures = (pictures - pictures.mean()) / (pictures.std() + 1e-6)
+        points = {name: made for name in self._trained.beside if (made := self._trained.whole(name)) is not None and made.ndim == 2}
+        found = (landmarks.swapped(pictures, made, filters_of(pictures), name) for name, made in points.items())
+        return next((facts for facts in found if facts is not None), None)
 
     def _inside(self, judge: Judge, fixed: Array, name: str) -> MirrorFacts | None:
         """Classes that are each other's mirror image, where the model's own layers mirror."""
@@ -225,7 +236,8 @@ def _wanted(value: Any, pictures: Array, which: list[int]) -> Array | None:
     if plain.dtype.kind in "iub" and plain.size == len(plain):
         classes: Array = plain.reshape(-1)
         return classes
-    if plain.ndim <= 2 and plain.size <= _COLUMNS * len(plain):
+    points = plain.ndim == 3 and plain.shape[2] == 2
+    if (plain.ndim <= 2 or points) and plain.size <= _POINTS * len(plain):
         numbers: Array = plain.reshape(len(plain), -1).astype(np.float32)
         return numbers
     made = _pictures(plain.astype(np.float32)) if plain.ndim in (3, 4) else None

@@ -1,16 +1,16 @@
-"""Reshapes that cut rows of a sequence into pieces of several steps: heads that are split or merged without exchanging axes."""
+"""Reshapes where axes should have been exchanged: numbers are counted off anew in the order in which they lie."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.checks.model_facts import ScrambledFacts
 from harness.frameworks.autograph import GENERATED
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -31,11 +31,23 @@ class Scrambled:
         for name in ("view", "reshape"):
             self._session.patches.replace(torch.Tensor, name, self._wrap)
 
-    def of_keras(self, keras: Any) -> None:
-        """Hook TensorFlow's, and those of Keras 3."""
+    def of_keras(self, keras: Any, place_of: Callable[[Any], Place | None]) -> None:
+        """Hook TensorFlow's, those of Keras 3, and the layer. `place_of`: where a layer was made."""
         for owner in (sys.modules["tensorflow"], getattr(keras, "ops", None)):
             if hasattr(owner, "reshape"):
                 self._session.patches.replace(owner, "reshape", self._wrap)
+        self._session.patches.replace(keras.layers.Reshape, "__call__", functools.partial(self._wrap_layer, place_of=place_of))
+
+    def _wrap_layer(self, original: Any, place_of: Callable[[Any], Place | None]) -> Any:
+        session = self._session
+
+        def __call__(layer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            made = original(layer, *args, **kwargs)
+            if session.active and session.observation.scrambled is None and (args or kwargs):
+                session.safely("a reshape", self._look, next(iter((*args, *kwargs.values()))), made, place_of(layer))
+            return made
+
+        return __call__
 
     def _wrap(self, original: Any) -> Any:
         session = self._session
@@ -57,12 +69,12 @@ class Scrambled:
             caller = caller.f_back
         return caller is not None and (self._session.sites.is_own(caller.f_code.co_filename) or GENERATED in caller.f_code.co_filename)
 
-    def _look(self, given: Any, made: Any) -> None:
+    def _look(self, given: Any, made: Any, place: Place | None = None) -> None:
         before, after = _shape(given), _shape(made)
         how = scrambles(before, after)
         if how is not None:
-            place = site(self._session.sites.place())
-            self._session.observation.scrambled = ScrambledFacts(how=how, before=before, after=after, site=place)
+            place = place or self._session.sites.place()
+            self._session.observation.scrambled = ScrambledFacts(how=how, before=before, after=after, site=site(place))
 
 
 def _shape(tensor: Any) -> list[int]:
@@ -73,14 +85,22 @@ def _shape(tensor: Any) -> list[int]:
     return [int(size) if size is not None else 0 for size in shape]
 
 
-def scrambles(before: Sequence[int], after: Sequence[int]) -> str | None:
-    """What a reshape was to do that takes more than one: merge heads, [rows, heads, steps, size] to [rows, steps, heads * size], or split
-    them, the other way round. A reshape leaves numbers in their order: with other than as many heads as steps, a step of the result
-    holds numbers of several steps. None for any other."""
+def scrambles(before: Sequence[int], after: Sequence[int]) -> Literal["exchange", "rows", "split", "merge"] | None:
+    """What a reshape was to do that takes an exchange of axes; None for any other. A reshape leaves numbers in their order.
+
+    `exchange`: the same axes in another order. `rows`: [parts, rows, size] to [rows, parts * size]. `merge` of heads: [rows, heads, steps,
+    size] to [rows, steps, heads * size], `split`: the other way round; with as many heads as steps the lengths do not tell.
+    """
+    if len(before) == len(after) > 2:
+        wide, made = ([size for size in shape if size != 1] for shape in (before, after))
+        return "exchange" if wide != made and sorted(wide) == sorted(made) else None
+    if len(before) == len(after) + 1 == 3:
+        parts, rows, size = before
+        return "rows" if 1 < parts < rows and size > 1 and list(after) == [rows, parts * size] else None
     if len(before) == len(after) + 1 == 4:
         rows, heads, steps, size = before
         whole, kept, joined = after
-        how = "merge"
+        how: Literal["split", "merge"] = "merge"
     elif len(before) + 1 == len(after) == 4:
         rows, heads, steps, size = after
         whole, kept, joined = before

@@ -96,6 +96,7 @@ class TorchWatcher:
         self._settled = False
         self._tried = False
         self._behind_norm: Any = None
+        self._overflowed = False
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
@@ -182,6 +183,7 @@ class TorchWatcher:
         if len(self.pending) > _PENDING:
             left = self.pending.pop(0)
             self.evaluations.forward(left)
+            self._overflowed = True
             self.seen.forward_without_backward += 1
             self.seen.never_backward += left.training
 
@@ -212,12 +214,13 @@ class TorchWatcher:
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("texts that are wanted", self.generations.trained, call)
             self.session.safely("a fold", self._folded, call.module)
-            if self.steps.steps < _SCALED:
+            if self.steps.steps < _SCALED and not self._overflowed:  # the last calls of many are not like the first ones
                 self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
         self.session.safely("graphs that are kept", self.kept.backward)
+        self._overflowed = False
         records = self.losses.commit(loss, calls)
         for call in calls:
             wanted = {_WANTED: records[-1].target} if records and call.batch is None else torch_batches.columns_of(call.batch)
