@@ -289,6 +289,32 @@ class WrittenFacts(Facts):
     site: Site | None = None
 
 
+class UnmeasuredFacts(Facts):
+    """A copy of the model, of class `kind`, asked in evaluation with `layers` whose running statistics were never measured: of so many
+    `rows`, those answered otherwise by more than a tenth with the statistics of the model (`apart`), and with another largest number
+    (`changed`). `asked`: where it was; `site`: where the copy is brought up to the model."""
+
+    kind: str
+    layers: int
+    rows: int
+    apart: int
+    changed: int
+    asked: Site | None = None
+    site: Site | None = None
+
+
+class PromptFacts(Facts):
+    """Prompts that a decoder of class `kind` goes on from: of `rows` so many that end in padding (`padded`); of these, so many asked once
+    more without it (`alone`), and `other` answers than before."""
+
+    kind: str
+    rows: int = 0
+    padded: int = 0
+    alone: int = 0
+    other: int = 0
+    site: Site | None = None
+
+
 class MonitorFacts(Facts):
     """Something that follows a measure, `kind` by its class: to keep the best model, to stop early, to lower the rate. `greater`: a larger
     one is taken for the better one. Of Keras: the `best` value so far, and the `least` change that counts as better; its `values` and the
@@ -375,5 +401,7 @@ class EvaluationFacts(Facts):
     handed: HandedFacts | None = None
     argmax: ArgmaxFacts | None = None
     written: WrittenFacts | None = None
+    prompts: PromptFacts | None = None
+    unmeasured: UnmeasuredFacts | None = None
     two_scales: TwoScalesFacts | None = None
     site: Site | None = None

@@ -125,6 +125,14 @@ class ScrambledFacts(Facts):
     site: Site | None = None
 
 
+class RepeatedFacts(Facts):
+    """A list of a model's layers that holds one layer, of class `kind`, so many `times`."""
+
+    kind: str
+    times: int
+    site: Site | None = None
+
+
 class TurnFacts(Facts):
     """A layer that turns images at random, by up to `factor` turns either way."""
 

@@ -51,6 +51,7 @@ from harness.checks.model_facts import (
     CarriedFacts,
     ModelFacts,
     OptimizerFacts,
+    RepeatedFacts,
     RestoreFacts,
     ScrambledFacts,
     UnmaskedFacts,
@@ -109,7 +110,8 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
-    `file_pairs`: files of two folders that are read in pairs. `scrambled`: heads that a reshape splits or merges.
+    `file_pairs`: files of two folders that are read in pairs. `scrambled`: axes that a reshape was to exchange.
+    `repeated`: a layer that a list holds several times.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
@@ -208,6 +210,7 @@ class Observation(Facts):
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
     scrambled: ScrambledFacts | None = None
+    repeated: RepeatedFacts | None = None
     emptied: EmptiedFacts | None = None
     file_pairs: FilePairFacts | None = None
     clipped: ClippedFacts | None = None

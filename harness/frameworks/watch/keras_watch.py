@@ -22,6 +22,7 @@ from harness.frameworks.watch import (
     monitors,
     overrides,
     parsed,
+    repeated,
     texts,
     written,
 )
@@ -381,6 +382,7 @@ class KerasWatcher:
                            ("operations", self.operations.finish), ("steps", self.steps.finish), ("data", self.data.finish),
                            ("rows that are read", lambda: keras_overwritten.measure(self)),
                            ("readers", lambda: keras_readers.measure(self)),
+                           ("repeated layers", lambda: repeated.of_keras(session, self.steps.model)),
                            ("weights that are left out", self.left_out.finish), ("memory", self.memory.finish),
                            ("weights that are put back", self.restores.finish),
                            ("recurrent states", self.states.finish), ("copies", self._behind),

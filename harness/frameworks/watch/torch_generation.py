@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.evaluation_facts import WrittenFacts
 from harness.frameworks.watch import tensors, torch_batches
+from harness.frameworks.watch.torch_prompts import Prompts
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -26,6 +27,7 @@ class Generations:
         self._batches = 0
         self._rows: list[tuple[int, bool]] = []
         self._facts: WrittenFacts | None = None
+        self._prompts = Prompts(watch)
 
     def attach(self) -> None:
         """Hook transformers' `generate`."""
@@ -40,6 +42,7 @@ class Generations:
             made = original(model, *args, **kwargs)
             if session.active:
                 session.safely("answers that are written", self._wrote, model, kwargs, made)
+                session.safely("prompts", self._prompts.asked, model, original, args, kwargs, made)
             return made
 
         return generate

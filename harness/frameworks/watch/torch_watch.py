@@ -72,6 +72,7 @@ from harness.frameworks.watch.torch_tape import Tape
 from harness.frameworks.watch.torch_tempered import Tempered
 from harness.frameworks.watch.torch_trainer import Trainers
 from harness.frameworks.watch.torch_unlooked import Unlooked
+from harness.frameworks.watch.torch_unmeasured import Unmeasured
 from harness.frameworks.watch.vocabularies import Vocabularies
 
 _PENDING = 16
@@ -118,7 +119,7 @@ class TorchWatcher:
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
         self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
-        self.restores, self.generations = Restores(self), Generations(self)
+        self.restores, self.generations, self.unmeasured = Restores(self), Generations(self), Unmeasured(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
@@ -248,6 +249,7 @@ class TorchWatcher:
     def _copied(self, call: RootCall) -> None:
         with self.session.paused():  # who looks for where a loss is cut off is not to see this
             self.copies.ran(call.module, lambda: list(call.module.parameters()), [call.args, call.kwargs], recorded=call.grad)
+        self.unmeasured.ran(call)
 
     def _behind(self) -> None:
         held = {id(weight) for known in self.steps.stepping for weight in known.weights()}
