@@ -61,9 +61,11 @@ class SharedFacts(Facts):
     """Evaluations of one model beside the training steps before them: of `rows` rows so many are `shared` with the `trained` different
     ones. `alike`: no column has nearly as many values as there are rows, so that two may be equal by chance. `own`: the different rows of
     all evaluations, where every one of them is trained on. Of so many `windows` over a series those that are `overlapping`: by half and
-    more with one that is trained on."""
+    more with one that is trained on; of so many that were `compared` those that lie `between` two of the training."""
 
     own: int = 0
+    compared: int = 0
+    between: int = 0
     windows: int = 0
     overlapping: int = 0
     rows: int = 0

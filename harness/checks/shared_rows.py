@@ -38,6 +38,8 @@ class SharedRowsFound(Check):
             raise NotJudged("no evaluation of rows of numbers was seen, apart from one of all rows")
         if shared.overlapping >= max(_ROWS, _MOSTLY * shared.windows):
             return self._windows(seen, shared)
+        if shared.between >= max(_ROWS, _SHARE * shared.compared):
+            return self._between(seen, shared)
         if shared.shared < _ROWS or shared.shared < _SHARE * shared.rows:
             return None
         if shared.alike:
@@ -62,6 +64,17 @@ class SharedRowsFound(Check):
                    "series[cut:]`. A random split of windows that overlap puts the neighbours of every test window into the training.",
             site=sourcing.line(seen, "parted", "made") or sourcing.common(seen) or reading.place(seen, "evaluation", "fit"),
             evidence=["each of them holds the first half of a training window, number by number, further on"])
+
+    @staticmethod
+    def _between(seen: Observation, shared: SharedFacts) -> Finding:
+        """Rows that were made of two others, and split afterwards."""
+        return Finding(
+            message=f"{shared.between} of {shared.compared} rows of the evaluation lie exactly between two rows that the model is trained "
+                    "on: they were made of these (SMOTE, say), before the rows were split.",
+            remedy="Split first, and make new rows of the training part alone: `x_train, y_train = smote(x_train, y_train)`; an evaluation "
+                   "asks for rows as they are met, in the shares in which they are met.",
+            site=sourcing.common(seen) or reading.place(seen, "evaluation", "fit"),
+            evidence=[f"rows compared: {shared.compared}, each with the {shared.trained} of the training that were seen"])
 
     @staticmethod
     def _own(seen: Observation, rows: int, unused: Site) -> Finding:

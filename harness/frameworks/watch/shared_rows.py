@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import SharedFacts
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.between import Between
 from harness.frameworks.watch.own_rows import OwnRows
 from harness.frameworks.watch.windows import Windows
 
@@ -38,7 +39,7 @@ class SharedRows:
         self._steps, self._turns, self._before = 0, 0, set[int]()
         self._facts = SharedFacts()
         self._batch = 0  # rows of the largest one that was trained on
-        self._own, self._windows = OwnRows(), Windows()
+        self._own, self._windows, self._between = OwnRows(), Windows(), Between()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
@@ -65,6 +66,7 @@ class SharedRows:
             known.update(new)
             if fresh:
                 self._windows.trained(np.stack(fresh))
+                self._between.trained(np.stack(fresh))
 
     def held(self, model: Any, given: Sequence[Any], source: Any = None) -> None:
         """An evaluation does. `source`: the loader of these, where there is one; those of another are another evaluation's."""
@@ -81,7 +83,9 @@ class SharedRows:
         met = [mark for mark in marks if mark in known]
         if len(met) >= _WHOLE * len(marks):
             return
-        self._windows.held(rows[[mark not in known for mark in marks]])
+        others = rows[[mark not in known for mark in marks]]
+        self._windows.held(others)
+        self._between.held(others)
         self._met.update(met)
         self._pass = [self._pass[0] + len(marks), self._pass[1] + len(met)]
 
@@ -110,6 +114,9 @@ class SharedRows:
         if self._turns >= _TURNS:
             self._facts = SharedFacts()
         self._facts.own = self._own.rows()
+        compared, between = self._between.facts() if self._turns < _TURNS else (0, 0)
+        if between:
+            self._facts.compared, self._facts.between = compared, between
         self._facts.windows, self._facts.overlapping = self._windows.facts() if self._turns < _TURNS else (0, 0)
         return self._facts if self._facts.rows or self._facts.own else None
 
