@@ -68,3 +68,38 @@ def test_weights_that_no_step_reached_tell_nothing_beside_others() -> None:
     # A constant that dropout, or another layer, has told apart since.
     assert alike.measure([("a", drawn, drawn + 0.1), ("b", zeros, drawn)]) is None
     assert alike.measure([("narrow", zeros[:2], zeros[:2] + 1), ("one input", zeros[:, :1], zeros[:, :1] + 1)]) is None
+
+
+TAPE = """
+import numpy as np, tensorflow as tf
+rng = np.random.default_rng(0)
+tf.random.set_seed(0)
+x = rng.normal(size=(640, 6)).astype("float32")
+y = (x[:, 0] * x[:, 1]).astype("float32")
+class Net(tf.Module):
+    def __init__(self):
+        self.first, self.bias, self.last = tf.Variable(FIRST), tf.Variable(tf.zeros([16])), tf.Variable(tf.random.normal([16, 1], 0, 0.3))
+    def __call__(self, rows):
+        return tf.tanh(rows @ self.first + self.bias) @ (self.last if DRAWN else self.last * 0 + 0.1)
+net = Net()
+weights = [net.first, net.bias]
+for epoch in range(4):
+    for start in range(0, 640, 32):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((net(x[start:start + 32])[:, 0] - y[start:start + 32]) ** 2)
+        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+            weight.assign_sub(0.05 * gradient)
+"""
+
+
+@pytest.mark.parametrize(("first", "drawn", "fault"), [
+    ("tf.fill([6, 16], 0.2)", "False", True), ("tf.fill([6, 16], 0.2)", "True", False), ("tf.random.normal([6, 16])", "False", False)])
+def test_variables_of_a_loop(tmp_path: Path, first: str, drawn: str, *, fault: bool) -> None:
+    """What comes behind a layer may tell its units apart."""
+    seen = watch_keras(tmp_path, TAPE.replace("FIRST", first).replace("DRAWN", drawn))
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("F109" in found(seen)) == fault
+    if fault:
+        assert seen.probes.alike is not None
+        assert seen.probes.alike.site is not None
+        assert "tf.fill" in seen.probes.alike.site.source

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 _UNITS, _INPUTS = 4, 2
 # Deviation between units, as a part of how far the steps moved them: rounding differs from column to column of a product.
 _ROUNDING = 0.01
-_CONSTANTS = {"constant_", "ones_", "zeros_", "fill_", "zero_", "Constant", "Ones", "Zeros", "full_like", "ones_like", "zeros_like"}
+_CONSTANTS = {"constant_", "ones_", "zeros_", "fill_", "fill", "zero_", "Constant", "Ones", "Zeros", "full_like", "ones_like", "zeros_like"}
 _NAMED = {"ones", "zeros"}
 
 

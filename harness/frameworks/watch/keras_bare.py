@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import WideFacts
 from harness.checks.training_facts import StepFacts, UnaskedFacts
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import alike, parsed
 from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import Place, site
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _CALLS = 60
 _FAN_IN = 4
+_ALIKE, _LARGEST = (12, 40), 1 << 20  # steps after which units are compared; numbers of a matrix that is kept for it
 _DRAWN = re.compile(r"(tf|tensorflow)\.random\.(truncated_normal|normal|uniform)")
 
 
@@ -30,6 +33,7 @@ class Bare:
         self._watch = watch
         self._asked: frozenset[int] = frozenset()
         self._ever: dict[int, Any] = {}
+        self._first: list[tuple[Any, Any]] = []
         self._times = 0
         self.optimized = False
 
@@ -52,6 +56,10 @@ class Bare:
 
     def _drawn(self, sources: Sequence[Any]) -> None:
         """How wide the weights are before the first step."""
+        import tensorflow as tf
+
+        self._first = [(weight, weight.numpy()) for weight in sources if isinstance(weight, tf.Variable) and len(weight.shape) > 1
+                       and int(np.prod(weight.shape)) <= _LARGEST and weight.dtype.is_floating]
         tables = [(str(getattr(weight, "name", "")), weight.numpy()) for weight in sources if len(getattr(weight, "shape", ())) == 2]
         gains = [(float(table.std()) * len(table) ** 0.5, name, table) for name, table in tables if len(table) >= _FAN_IN]
         if gains:
@@ -74,7 +82,16 @@ class Bare:
             seen.steps.append(StepFacts(step=len(seen.steps) + 1, loss=sum(losses), backwards=len(losses),
                                         gradient_norm=sum(norm * norm for norm in norms) ** 0.5))
             seen.loss_calls += calls[: max(0, _CALLS - len(seen.loss_calls))]
+            if len(seen.steps) in _ALIKE:
+                watch.session.safely("units that are alike", self._alike)
         return True
+
+    def _alike(self) -> None:
+        """A matrix whose units began alike and still are."""
+        found = alike.measure((None, np.moveaxis(value, -1, 0), np.moveaxis(weight.numpy(), -1, 0)) for weight, value in self._first)
+        facts = self._watch.seen.probes.alike = None if found is None else found[1]
+        if facts is not None:
+            facts.site = site(alike.written(self._watch.session.script))
 
 
 def _plain(variable: Any) -> Any:
