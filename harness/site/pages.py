@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable
@@ -112,6 +113,11 @@ def _checks(_site: Site, words: Words) -> str:
     return "\n\n".join(parts)
 
 
+def _checks_of(stage: str, _site: Site, words: Words) -> str:
+    between, end = ("、", "。") if words.language == "zh" else (", ", ".")
+    return between.join(f"[{code}](checks/{code}.md)" for code, of in sorted(check_stages().items()) if of == stage) + end
+
+
 def check_stages() -> dict[str, str]:
     """Code of each check -> the stage of the pipeline it belongs to."""
     from harness.checks.base import all_checks
@@ -167,6 +173,7 @@ _OF_A_BUG: dict[str, Callable[[Bug, dict[str, Shown], Words], str]] = {
 _OF_THE_SITE: dict[str, Callable[[Site, Words], str]] = {
     "gallery": _gallery,
     "checks": _checks,
+    **{f"checks-of-{stage}": functools.partial(_checks_of, stage) for stage in WALK},
     "then-and-now": _then_and_now,
     "lookup": _lookup,
     "figures": _figures,

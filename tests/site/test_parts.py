@@ -85,6 +85,15 @@ def test_an_unknown_mark_is_an_error() -> None:
         pages.assemble(page, pages.Site((), {}), words("en"))
 
 
+@pytest.mark.parametrize(("language", "end"), [("en", "."), ("zh", "。")])
+def test_checks_of_a_stage(language: str, end: str) -> None:
+    page = prose.Page("method.md", language, "Checks:\n<!-- zoo:checks-of-step -->\n", "")
+    made = pages.assemble(page, pages.Site((), {}), words(language))
+    codes = sorted(code for code, stage in pages.check_stages().items() if stage == "step")
+    assert [part.partition("]")[0] for part in made.split("[")[1:]] == codes
+    assert made.rstrip().endswith(f"[{codes[-1]}](checks/{codes[-1]}.md){end}")
+
+
 def test_figures_hold_every_script() -> None:
     found = json.loads(pages.FIGURES.read_text(encoding="utf-8"))["reproduction"]
     wanted = {f"{bug.id} {framework} {variant}" for bug in everything() for framework in bug.frameworks for variant in ("broken", "fixed")}
