@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading, sourcing
+from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AheadFacts
 from harness.checks.tensor_facts import Site
 
 _ROWS = 48  # of fewer, a column may give the target by chance
+_WRITES = r"LMHead|CausalLM|ConditionalGeneration"
 _CHOSEN = r"\bdrop\(|\bpop\(|\biloc\b|\bloc\b|\.columns|\[\s*:\s*,|\[\["
 
 
@@ -32,6 +34,15 @@ class AnswerGiven(Check):
         come before it."""
         if seen.probes.ahead is not None and not reading.several_models(seen):
             return _looks_ahead(seen, seen.probes.ahead)
+        if unhidden(seen):
+            asked = sum(batch.unhidden for batch in seen.batches)
+            return Finding(
+                message=f"The tokens that the model is to find stand in its inputs: all {asked} that are asked for in {len(seen.batches)} "
+                        "batches are there already, each in its own place. It has to copy, and learns nothing else.",
+                remedy="Keep the labels before tokens are masked, as a copy: `labels = input_ids.clone()` (`.copy()` in NumPy), then mask "
+                       "`input_ids`. Without a copy both are one array, and what is masked in one is masked in the other.",
+                site=reading.place(seen, "aliased", "getitem.targets", "getitem", "collator", "loader", "fit"),
+                evidence=reading.own_losses(seen))
         read = [batch.leak for batch in seen.batches if batch.leak is not None]
         rows = sum(leak.rows for leak in read)
         if rows < _ROWS:
@@ -67,6 +78,21 @@ class AnswerGiven(Check):
             remedy="Take the column out before the inputs are made: `inputs = table.drop(columns=[\"target\"])`, and with it whatever was "
                    "computed from it.",
             site=_chosen(seen, "inputs"), evidence=[f"column {column} and target, first rows: {'; '.join(beside)}"])
+
+
+def unhidden(seen: Observation) -> bool:
+    """Whether a model that answers each place from all of the others is asked for tokens that stand there."""
+    if not seen.batches or not all(batch.unhidden for batch in seen.batches) or sum(batch.unhidden for batch in seen.batches) < _ROWS:
+        return False
+    kind = seen.model.kind if seen.model is not None else ""
+    if "MaskedLM" in kind:
+        return True
+    # One that writes on is asked for the next token, by a loss that moves the labels, or that is given one place less.
+    call = next((call for call in seen.loss_calls if call.target is not None), None)
+    labels = next((fact for name, fact in seen.batches[0].columns.items() if name in raised.LABELS), None)
+    if re.search(_WRITES, kind) or call is None or call.target is None or labels is None:
+        return False
+    return math.prod(call.target.shape) == math.prod(labels.shape)
 
 
 def _looks_ahead(seen: Observation, found: AheadFacts) -> Finding:

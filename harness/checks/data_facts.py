@@ -76,7 +76,8 @@ class BatchFacts(Facts):
     and not on the first piece of each word. `filled_labels`: of tokens that the attention mask hides, how many have a label, where all have
     the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`. `echoed`: the labels are the ids themselves, those
     of the padding too, each asked for from the place before it. `slipped`: whether the labels of tokens stand one place before theirs, on
-    a first token that is of no word too; None where rows do not begin with such a token.
+    a first token that is of no word too; None where rows do not begin with such a token. `unhidden`: tokens that are asked for where most
+    others are not (-100), as a masked language model is, if each of them stands in the inputs at that very place.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -104,6 +105,7 @@ class BatchFacts(Facts):
     token_labels: int = 0
     echoed: bool = False
     slipped: bool | None = None
+    unhidden: int = 0
 
 
 class VocabularyFacts(Facts):

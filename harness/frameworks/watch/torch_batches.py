@@ -21,6 +21,7 @@ _TOKENIZERS = ("Tokenizer", "BertWordPieceTokenizer", "ByteLevelBPETokenizer", "
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y", "target_values")
 IGNORED = -100
 _TEXTS, _PIECED = 4, 32
+_HIDDEN = 0.5  # of the tokens, that are asked for at most
 _THE_SAME = 0.9
 _COLUMNS = 24
 
@@ -92,6 +93,7 @@ def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> Batch
     if data is not None and data.ndim == 2:
         seen.longest = int(data.shape[1])
         seen.slipped = _slipped(data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
+        seen.unhidden = _unhidden(data, tensors.array(labels))
         _labels_of_padding(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
         tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
         if tokenizer is not None:
@@ -138,6 +140,14 @@ def _labels_of_padding(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, l
     # A label that nothing but padding has is a class of its own, and may be left out by hand.
     if len(found) == 1 and (labels[shown] == found[0]).any():
         seen.filled_labels, seen.filled_label = int((hidden & counted).sum()), int(found[0])
+
+
+def _unhidden(ids: np.ndarray[Any, Any], labels: Any) -> int:
+    """How many tokens are asked for, if all of them stand there, in the same place, and most of the others are not asked for."""
+    if labels is None or labels.shape != ids.shape or labels.dtype.kind not in "iu":
+        return 0
+    asked = labels != IGNORED
+    return int(asked.sum()) if 0 < asked.mean() < _HIDDEN and (ids == labels)[asked].all() else 0
 
 
 def _ends(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any, tokenizer: Any) -> None:
