@@ -202,6 +202,8 @@ class LabelOutsideClasses(Check):
         if classes is None:
             classes = seen.model.num_labels or seen.model.final_units if seen.model else None
         ignored = {_LEFT_OUT}
+        told = re.search(r"Label values: ([-\d ]+)", error.message)
+        labels = labels or ([int(number) for number in told[1].split()] if told else [])
         outside = [label for label in labels if _outside(label, classes, ignored)] or ([value] if value is not None else [])
         return self._finding(seen, classes, labels, outside, [f"{error.type}: {_telling(error.message)}"], error)
 

@@ -48,3 +48,25 @@ def test_text(tmp_path: Path, text: str, line: int | None) -> None:
     path.write_text(text)
     place = one_shot.used_up(path)
     assert (place[1] if place is not None else None) == line
+
+
+GROUPS = """
+def groups(model):
+    params = MADE
+    wide = [p for n, p in params if n.endswith("weight")]
+    rest = [p for n, p in params if not n.endswith("weight")]
+    return [{"params": wide, "weight_decay": 0.01}, {"params": rest}]
+optimizer = torch.optim.Adam(groups(model), lr=1e-2)
+"""
+
+
+@pytest.mark.parametrize(("made", "wrong"), [("model.named_parameters()", True), ("list(model.named_parameters())", False)])
+def test_groups(tmp_path: Path, made: str, *, wrong: bool) -> None:
+    head = HEAD.replace("optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)", "")
+    seen = watch(tmp_path, head + GROUPS.replace("MADE", made) + LOOP, steps=60)
+    assert found(seen) == (["S405"] if wrong else [])
+    if wrong:
+        result = next(result.finding for result in walk(seen) if result.finding)
+        assert result.site is not None
+        assert result.site.source == "params = model.named_parameters()"
+        assert "2 of 4" in result.message

@@ -10,6 +10,7 @@ from harness.frameworks.watch.sites import Place
 
 _MAKERS = {"zip", "map", "filter", "iter", "enumerate"}
 _LEARNS = ("backward", "step", "apply_gradients", "train_step", "train_on_batch", "fit_batch")
+_PARTS = ("parameters", "named_parameters", "modules", "named_modules", "children", "named_children")  # of a model, as generators
 _Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -27,6 +28,19 @@ def used_up(script: Path) -> Place | None:
                 name = inner.iter.id if isinstance(inner.iter, ast.Name) else ""
                 if name in made and not outer.lineno <= made[name] <= (outer.end_lineno or 0) and _learns(inner):
                     return str(script), made[name], getattr(scope, "name", "<module>")
+    return None
+
+
+def exhausted(script: Path) -> Place | None:
+    """Where a name is given to the parameters of a model, as the generator that they are, which is gone through more than once."""
+    tree = parsed.tree(str(script))
+    for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))):
+        nodes = list(parsed.within(scope))
+        read = [node.iter.id for node in nodes if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Name)]
+        for node in nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and read.count(node.targets[0].id) > 1 and isinstance(
+                    node.value, ast.Call) and getattr(node.value.func, "attr", "") in _PARTS:
+                return str(script), node.lineno, getattr(scope, "name", "<module>")
     return None
 
 

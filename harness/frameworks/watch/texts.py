@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.checks.raised import LABELS
-from harness.frameworks.watch import aliases, blends, dilution, loss_scales, one_scale, shifts, written
+from harness.frameworks.watch import aliases, blends, dilution, loss_scales, one_scale, one_shot, shifts, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ _METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script m
 def note(session: WatchSession) -> None:
     """Of a script that trains: enters them by the names of their sites."""
     for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("scaled_whole", one_scale.written),
-                       ("shift.written", shifts.written), ("scaled_loss", loss_scales.written), ("aliased", aliases.written)):
+                       ("shift.written", shifts.written), ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
+                       ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
 
 
