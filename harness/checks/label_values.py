@@ -248,7 +248,10 @@ class LabelOutsideClasses(Check):
                 or reading.place(seen, "loss")
         elif classes and kept and min(kept) == 1 and max(kept) == classes and 0 not in kept and len(kept) > 2 * classes:
             remedy = "The labels count from 1, classes count from 0: pass `labels - 1` to the loss."
-            site = sourcing.line(seen, "labels", "converted", "made") or reading.place(seen, "loss") or _of(error)
+            lookup = reading.place(seen, "lookup")
+            if lookup is not None:
+                remedy = f"A `{_looked_up(lookup)}` keeps 0 for what it does not know: make the one of the labels with `num_oov_indices=0`."
+            site = lookup or sourcing.line(seen, "labels", "converted", "made") or reading.place(seen, "loss") or _of(error)
         elif seen.model is not None and seen.model.num_labels is not None:
             wanted = max(values) + 1 if values else (classes or 2) + 1
             remedy = f"Build the model with one output per label value: `from_pretrained(..., num_labels={wanted})`."
@@ -271,6 +274,10 @@ def _outside(label: Any, classes: int | None, ignored: set[int]) -> bool:
 
 def _whole(label: Any) -> bool:
     return isinstance(label, int | float) and math.isfinite(label) and float(label).is_integer()
+
+
+def _looked_up(place: Site) -> str:
+    return "IntegerLookup" if "IntegerLookup" in place.source else "StringLookup"
 
 
 def _counts(labels: Counter[Any]) -> str:

@@ -120,3 +120,36 @@ def test_a_layer(tmp_path: Path, name: str, middle: str, *, wrong: bool) -> None
         assert seen.scrambled is not None
         assert seen.scrambled.site is not None
         assert seen.scrambled.site.source == f"{middle},"
+
+
+GROUPED = HEAD + """
+X = torch.randn(320, 16, 4)
+y = (X[:, 0, 0] > 0).long()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.read, self.out = nn.LazyConv1d(8, 3), nn.Linear(8, 2)
+    def forward(self, x):
+        B, T, C = x.shape
+        fewer = T // 4
+        return self.out(self.read(x.GROUP).mean(2))
+model = Net()
+model(X[:2])
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(2):
+    for xb, yb in DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("group", "wrong"), [
+    ("reshape(B, T // 4, 4 * C)", False), ("reshape(B, fewer, -1)", False), ("reshape(B, 4, 16)", False), ("view(B, C, T)", True),
+    ("reshape(x.size(0), x.size(2), x.size(1))", True), ("transpose(1, 2)", False)])
+def test_steps_that_are_put_side_by_side(tmp_path: Path, group: str, *, wrong: bool) -> None:
+    """16 steps of 4 numbers, four by four, are 4 steps of 16."""
+    seen = watch(tmp_path, GROUPED.replace("GROUP", group), steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("F111" in found(seen)) is wrong, seen.scrambled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from harness.checks.model_facts import ScrambledFacts
 from harness.frameworks.autograph import GENERATED
+from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -74,7 +76,35 @@ class Scrambled:
         how = scrambles(before, after)
         if how is not None:
             place = place or self._session.sites.place()
+            if how == "exchange" and _may_group(before, after) and not _named(place):
+                return
             self._session.observation.scrambled = ScrambledFacts(how=how, before=before, after=after, site=site(place))
+
+
+def _may_group(before: Sequence[int], after: Sequence[int]) -> bool:
+    """Whether the lengths may as well be those of neighbouring steps that are put side by side, or taken apart: 48 steps of 12 numbers are
+    12 steps of 48."""
+    changed = [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+    return any(not min(pair) or max(pair) % min(pair) == 0 for pair in changed)
+
+
+def _named(place: Place | None) -> bool:
+    """Whether a reshape is written with the names of lengths only: what is computed, or left to be found, groups something."""
+    if place is None:
+        return False
+    tree = parsed.tree(place[0])
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)
+             and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("reshape", "view", "Reshape")]
+    names = [part for call in calls for given in call.args for part in ast.walk(given) if isinstance(part, ast.Name)]
+    plain = not any(isinstance(part, ast.BinOp | ast.UnaryOp | ast.Constant) for call in calls for given in call.args
+                    for part in _lengths(given))
+    computed = {target.id for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp)
+                for target in node.targets if isinstance(target, ast.Name)}
+    return bool(calls) and plain and not computed & {name.id for name in names}
+
+
+def _lengths(given: ast.expr) -> list[ast.expr]:
+    return list(given.elts) if isinstance(given, ast.Tuple | ast.List) else [given]
 
 
 def _shape(tensor: Any) -> list[int]:

@@ -40,6 +40,8 @@ def finish(session: WatchSession) -> None:
         one_hot = session.safely("where one-hot rows are made", written.built, made, session.script, session.sites)
         if one_hot is not None:
             session.site("one_hot", site(one_hot))
+    for made in ("StringLookup", "IntegerLookup"):
+        session.noted("lookup", session.safely("where labels are looked up", written.built, made, session.script, session.sites))
     if any(batch.layout is not None for batch in seen.batches):
         reshaped = session.safely("where images are cut", written.reshaped, session.script)
         if reshaped is not None:
