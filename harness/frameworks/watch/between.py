@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+Wide = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 _MOST, _ASKED, _NEAR = 6000, 400, 40
 _COLUMNS, _WIDE = 4, 128
 _DISTINCT, _FLAT = 0.6, 1e-3  # values of a column, of the rows; a direction's share of the widest one's spread
@@ -47,13 +48,14 @@ class Between:
         if (spread > _FLAT * spread[0]).sum() < _COLUMNS:
             return 0, 0
         chosen = asked[np.linspace(0, len(asked) - 1, min(_ASKED, len(asked))).astype(int)]
-        return len(chosen), sum(_between(row, known) for row in chosen)
+        far = (known**2).sum(1) - 2 * chosen @ known.T  # squared, but for what is the same for all of a row
+        nearest = np.argpartition(far, _NEAR, axis=1)[:, :_NEAR]
+        return len(chosen), sum(_between(row, known[near]) for row, near in zip(chosen, nearest, strict=True))
 
 
-def _between(row: np.ndarray[tuple[int, ...], np.dtype[np.float64]], known: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> bool:
-    away = known - row
-    far = np.einsum("rc,rc->r", away, away)
-    near = np.argpartition(far, _NEAR)[:_NEAR]
-    near = near[far[near] > 0]
-    ways = away[near] / np.sqrt(far[near])[:, None]
+def _between(row: Wide, near: Wide) -> bool:
+    """Whether a row lies on the line between two of those near it."""
+    away = near - row
+    far = np.linalg.norm(away, axis=1)
+    ways = away[far > 0] / far[far > 0, None]
     return bool((ways @ ways.T).min(initial=0.0) < -1 + _STRAIGHT)
