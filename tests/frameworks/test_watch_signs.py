@@ -100,6 +100,14 @@ def test_keras(tmp_path: Path, name: str, rest: str, loss: str) -> None:
         assert finding.site.source == f"return {loss}"
 
 
+@pytest.mark.parametrize("name", ["keras", "tf_keras"])
+def test_numbers_that_are_missing(tmp_path: Path, name: str) -> None:
+    """A usual loss of what is not there is no number, and tells no sign."""
+    masked = "tf.reduce_mean(tf.where(tf.math.is_nan(y_true), 0.0, tf.square(tf.where(tf.math.is_nan(y_true), 0.0, y_true) - y_pred)))"
+    text = FIT.replace("NAME", name).replace("LOSS", masked) + "y[np.random.rand(640, 4) < 0.5] = np.nan\n" + COMPILED
+    assert found(small.watch(tmp_path, text, steps=40)) is None
+
+
 MASKS = """
 import torch
 from torch import nn

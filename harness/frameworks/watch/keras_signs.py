@@ -46,7 +46,7 @@ def _by_hand(watch: KerasWatcher, used: list[LossSeen]) -> bool:
     found = usual_losses.of_rows(pred, true.reshape(-1) if true.ndim == 2 and true.shape[1] == 1 and pred.shape[-1] > 1 else true)
     factor = float(value.reshape(())) / found[1] if found is not None and found[1] and value.size == 1 else 0.0
     known = watch.seen.negated
-    if found is None or factor >= 0 or (known is not None and abs(factor - known.factors[-1]) > _EVEN * abs(factor)):
+    if found is None or not factor < 0 or (known is not None and abs(factor - known.factors[-1]) > _EVEN * abs(factor)):
         return False
     place = site(written.returns(function.__code__, watch.session.sites))
     known = watch.seen.negated = known or NegatedFacts(name=found[0], site=place, by_hand=True)

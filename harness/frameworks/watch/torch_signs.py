@@ -54,7 +54,7 @@ class Signs:
         found = usual_losses.of_rows(output, target) if single and output is not None and target is not None else None
         factor = float(value.reshape(())) / found[1] if value is not None and found is not None and found[1] else 0.0
         same = seen.negated is None or abs(factor - seen.negated.factors[-1]) < _EVEN * abs(factor)
-        if found is None or factor >= 0 or not same:
+        if found is None or not factor < 0 or not same:
             self._looked, seen.negated = _STEPS, None
             return
         place = seen.sites.get("loss") or watch.session.sites.here()
