@@ -13,7 +13,7 @@ rng = np.random.default_rng(0)
 
 def make(n):
     yy, xx = np.mgrid[0:32, 0:32]
-    X = rng.normal(0, 0.35, (n, 1, 32, 32)).astype("float32")
+    X = rng.normal(0, 0.25, (n, 1, 32, 32)).astype("float32")
     y = rng.integers(0, 6, n)
     for i in range(n):
         cx, cy, r = rng.uniform(9, 23), rng.uniform(9, 23), rng.uniform(6, 9)
@@ -92,7 +92,7 @@ class Merge(nn.Module):
 class Swin(nn.Module):
     def __init__(self):
         super().__init__()
-        self.patch = nn.Conv2d(1, 32, 2, 2)
+        self.patch = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.GELU(), nn.Conv2d(16, 32, 2, 2))
         self.body = nn.Sequential(SwinLayer(32, 2, 16), SwinLayer(32, 2, 16, shift=2), Merge(32, 48),
                                   SwinLayer(48, 4, 8), SwinLayer(48, 4, 8, shift=2))
         self.norm, self.head = nn.LayerNorm(48), nn.Linear(48, 6)
@@ -108,8 +108,8 @@ assert torch.equal(from_windows(to_windows(probe, 4), 4, 8, 8), probe)
 Xtr, ytr = make(1200)
 Xte, yte = make(400)
 net = Swin()
-STEPS, BS = 190, 48
-opt = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=0.05, betas=(0.9, 0.98))
+STEPS, BS = 130, 48
+opt = torch.optim.AdamW(net.parameters(), lr=2e-3, weight_decay=0.05, betas=(0.9, 0.98))
 lr_at = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min((s + 1) / 15, 0.5 * (1 + math.cos(math.pi * s / STEPS))))
 t0 = time.time()
 for step in range(STEPS):
