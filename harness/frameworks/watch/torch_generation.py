@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.evaluation_facts import WrittenFacts
+from harness.checks.text_facts import WrittenFacts
 from harness.frameworks.watch import tensors, torch_batches
 from harness.frameworks.watch.torch_prompts import Prompts
 

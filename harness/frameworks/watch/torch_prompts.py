@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.evaluation_facts import PromptFacts
+from harness.checks.text_facts import PromptFacts
 from harness.frameworks.watch import tensors
 
 if TYPE_CHECKING:
