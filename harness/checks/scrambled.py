@@ -34,8 +34,7 @@ class ScrambledAxes(Check):
         what, remedy = {
             "exchange": (
                 "gives the axes other lengths and exchanges nothing: each step",
-                "Exchange them: `tf.transpose(x, (0, 2, 1))`, as a layer `Permute((2, 1))`." if keras else
-                "Exchange them: `x.transpose(1, 2)`, or `x.permute(...)` of all axes."),
+                _exchange(found.before, found.after, keras=keras) if found.how == "exchange" else ""),
             "rows": (
                 "does not keep rows apart: each row",
                 f"Bring the rows to the front first: `{rows}`, then `reshape` to [rows, parts * size]."),
@@ -51,3 +50,14 @@ class ScrambledAxes(Check):
                     f"{'rows' if found.how == 'rows' else 'steps'}.",
             remedy=remedy, site=found.site or reading.place(seen, "forward"),
             evidence=["a reshape leaves the numbers in their order, and only counts them off anew"])
+
+
+def _exchange(before: list[int], after: list[int], *, keras: bool) -> str:
+    """Which axes have to change places."""
+    moved = [axis for axis, sizes in enumerate(zip(before, after, strict=True)) if sizes[0] != sizes[1]]
+    if len(moved) != 2:
+        return f"Exchange them: `{'tf.transpose(x, ...)' if keras else 'x.permute(...)'}`, with all axes in their new order."
+    one, other = moved
+    order = [other if axis == one else one if axis == other else axis for axis in range(len(before))]
+    layer = f", as a layer `Permute({tuple(order[1:])})`" if one else ""
+    return f"Exchange them: `tf.transpose(x, {tuple(order)})`{layer}." if keras else f"Exchange them: `x.transpose({one}, {other})`."

@@ -64,7 +64,8 @@ HEALTHY = [
 def test_axes_taken_for_one_another(tmp_path: Path, layer: str, call: str, line: str) -> None:
     found = first(watch(tmp_path, SEQUENCES.replace("LAYER", layer).replace("CALL", call)))
     assert found is not None
-    assert found[0] == "F105"
+    # A reshape that exchanges nothing is named itself, before what it does to the rows.
+    assert found[0] == ("F111" if line == "x = x.view(" else "F105")
     assert found[1].site is not None
     assert found[1].site.source.startswith(line)
 
@@ -72,9 +73,8 @@ def test_axes_taken_for_one_another(tmp_path: Path, layer: str, call: str, line:
 def test_axes_taken_for_one_another_beside_a_hidden_state_that_the_script_hands_in(tmp_path: Path) -> None:
     text = (SEQUENCES.replace("LAYER", VIEW[0]).replace("CALL", VIEW[1].replace("self.gru(x)", "self.gru(x, h)"))
             .replace("def forward(self, x):", "def forward(self, x, h):").replace("model(xb)", "model(xb, torch.zeros(1, len(xb), 24))"))
-    found = first(watch(tmp_path, text))
-    assert found is not None
-    assert found[0] == "F105"
+    seen = watch(tmp_path, text)
+    assert [result.code for result in walk(seen) if result.finding] == ["F111", "F105"]
 
 
 @pytest.mark.parametrize(("layer", "call"), HEALTHY)

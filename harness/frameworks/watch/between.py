@@ -24,18 +24,18 @@ class Between:
 
     def trained(self, rows: Array) -> None:
         """`rows`: float32[rows, columns], new ones."""
-        if rows.ndim == 2 and sum(map(len, self._trained)) < _MOST:
+        if rows.ndim == 2 and rows.shape[1] <= _WIDE and sum(map(len, self._trained)) < _MOST:
             self._trained.append(rows)
 
     def held(self, rows: Array) -> None:
         """Of an evaluation."""
-        if rows.ndim == 2 and sum(map(len, self._held)) < _MOST:
+        if rows.ndim == 2 and rows.shape[1] <= _WIDE and sum(map(len, self._held)) < _MOST:
             self._held.append(rows)
 
     def facts(self) -> tuple[int, int]:
         """How many rows of the evaluation were compared, and how many of these lie between two that are trained on. Columns of few values
         do not count, since they put rows in line by chance; nor do rows of fewer than 4 columns, or that vary in fewer directions."""
-        parts = [part for part in self._trained if self._held and part.shape[1] == self._held[0].shape[1] <= _WIDE]
+        parts = [part for part in self._trained if self._held and part.shape[1] == self._held[0].shape[1]]
         if not parts:
             return 0, 0
         known = np.concatenate(parts).astype(np.float64)
