@@ -40,7 +40,7 @@ class AnswerGiven(Check):
                 message=f"The tokens that the model is to find stand in its inputs: all {asked} that are asked for in {len(seen.batches)} "
                         "batches are there already, each in its own place. It has to copy, and learns nothing else.",
                 remedy="Keep the labels before tokens are masked, as a copy: `labels = input_ids.clone()` (`.copy()` in NumPy), then mask "
-                       "`input_ids`. Without a copy both are one array, and what is masked in one is masked in the other.",
+                       "`input_ids` itself. Without a copy both are one array; and `masked_fill` without `_` gives a new one.",
                 site=reading.place(seen, "aliased", "getitem.targets", "getitem", "collator", "loader", "fit"),
                 evidence=reading.own_losses(seen))
         read = [batch.leak for batch in seen.batches if batch.leak is not None]

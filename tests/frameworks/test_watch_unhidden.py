@@ -56,7 +56,8 @@ def test_labels(tmp_path: Path, model: str, labels: str, masked: str, *, fault: 
 
 @pytest.mark.parametrize(("text", "line"), [
     ("a = b\na[m] = 1", 1), ("x = 0\na = b\nb[m] = 1", 2), ("a = b.copy()\na[m] = 1", None), ("a[m] = 1\na = b", None),
-    ("def f(s):\n    labels = s['ids']\n    s['ids'][m] = 1", 2), ("a = b\na.masked_fill_(m, 1)", 1), ("a = b\nc[m] = 1", None)])
+    ("def f(s):\n    labels = s['ids']\n    s['ids'][m] = 1", 2), ("a = b\na.masked_fill_(m, 1)", 1), ("a = b\nc[m] = 1", None),
+    ("b = a.clone()\na.masked_fill(m, 1)", 2), ("a = a.masked_fill(m, 1)", None)])
 def test_where_it_is_written(tmp_path: Path, text: str, line: int | None) -> None:
     script = tmp_path / "train.py"
     script.write_text(text)

@@ -1,4 +1,4 @@
-"""Where a script gives one array a second name and then writes into it: `inputs = tokens`, `inputs[masked] = MASK`."""
+"""Where a script hides tokens in vain: in one array that has two names, or in a copy that nobody keeps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from pathlib import Path
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place
 
+_FILLING = ("masked_fill", "masked_scatter", "scatter", "index_fill")  # that leave their tensor as it is
+
 
 def written(script: Path) -> Place | None:
-    """The first line that does so, in a function or beside them."""
+    """The first line that drops what was filled (`ids.masked_fill(...)` by itself), or else gives an array a second name before it writes
+    into it: `inputs = tokens`, `inputs[masked] = MASK`."""
     tree = parsed.tree(str(script))
+    dropped = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+               and getattr(node.value.func, "attr", "") in _FILLING]
+    if dropped:
+        return str(script), min(dropped), "<module>"
     scopes: list[ast.AST] = [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))]
     lines = []
     for scope in scopes:
