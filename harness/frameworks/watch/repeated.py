@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import RepeatedFacts
 from harness.frameworks.watch import parsed
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -53,10 +54,6 @@ def _written(session: WatchSession, kind: str) -> Place | None:
 def _makes(element: ast.expr, kind: str) -> bool:
     """Whether an element of a list is a layer of this class, or may be one: a name, or what a function makes."""
     if isinstance(element, ast.Call):
-        name = _named(element.func)
+        name = name_of(element.func)
         return name == kind or not name[:1].isupper()
     return isinstance(element, ast.Name | ast.Attribute)
-
-
-def _named(function: ast.expr) -> str:
-    return str(getattr(function, "attr", getattr(function, "id", "")))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from harness.checks.model_facts import ScrambledFacts
 from harness.frameworks.autograph import GENERATED
 from harness.frameworks.watch import parsed
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _named(place: Place | None) -> bool:
         return False
     tree = parsed.tree(place[0])
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= place[1] <= (node.end_lineno or 0)
-             and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("reshape", "view", "Reshape")]
+             and name_of(node.func) in ("reshape", "view", "Reshape")]
     names = [part for call in calls for given in call.args for part in ast.walk(given) if isinstance(part, ast.Name)]
     plain = not any(isinstance(part, ast.BinOp | ast.UnaryOp | ast.Constant) for call in calls for given in call.args
                     for part in _lengths(given))
