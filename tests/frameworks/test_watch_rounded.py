@@ -106,3 +106,15 @@ def test_keras(tmp_path: Path, training: str, policy: str, optimizer: str, *, wr
         assert seen.rounded is not None
         assert seen.rounded.nothing is ("Adam" in optimizer)  # beta_2 is 1 in bfloat16
         assert seen.sites["halved"].source.startswith("keras.config.set_dtype_policy")
+
+
+@pytest.mark.parametrize("training", [FIT, TAPE])
+def test_what_experiments_step_is_not_the_scripts(tmp_path: Path, training: str) -> None:
+    text = KERAS.replace("POLICY", "bfloat16").replace("OPTIMIZER", "Lion(1e-5)") + training
+    seconds = (0.0, 0.3, 3.0)
+    for part in seconds:
+        (tmp_path / str(part)).mkdir()
+    first, *others = [test_watch_keras.watch(tmp_path / str(part), text, probe_seconds=part).rounded for part in seconds]
+    assert first is not None
+    assert all(other is not None and other.lost == pytest.approx(first.lost) and other.still == pytest.approx(first.still)
+               for other in others)

@@ -121,7 +121,7 @@ class Asked:
     def _looking(self) -> bool:
         import tensorflow as tf
 
-        return self._watch.session.active and not self._watch.fitting and tf.executing_eagerly() and not recorded()
+        return self._watch.session.active and not self._watch.fits.running and tf.executing_eagerly() and not recorded()
 
     def _told(self, args: Any, kwargs: Any) -> None:
         """A model that `fit` has trained is called by the script itself."""

@@ -44,7 +44,7 @@ class CarriedStates:
         watch = self._watch
 
         def __call__(layer: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            looks = (watch.session.active and self.carried.looks and tf.executing_eagerly() and not watch.fitting
+            looks = (watch.session.active and self.carried.looks and tf.executing_eagerly() and not watch.fits.running
                      and bool(getattr(layer, "return_state", False)) and recorded())
             if looks:
                 state = kwargs.get("initial_state", args[1] if len(args) > 1 else None)

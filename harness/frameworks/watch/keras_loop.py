@@ -68,7 +68,7 @@ class Loop:
     def _looking(self) -> bool:
         import tensorflow as tf
 
-        return self._watch.session.active and not self._watch.fitting and not self._inside and tf.executing_eagerly()
+        return self._watch.session.active and not self._watch.fits.running and not self._inside and tf.executing_eagerly()
 
     @property
     def _runs_bare(self) -> bool:

@@ -39,7 +39,7 @@ class OpenTapes:
     def _looking(self) -> bool:
         import tensorflow as tf
 
-        return self._watch.session.active and not self._watch.fitting and tf.executing_eagerly()
+        return self._watch.session.active and not self._watch.fits.running and tf.executing_eagerly()
 
     def _wrap_enter(self, original: Any) -> Any:
         def __enter__(tape: Any) -> Any:  # noqa: N807

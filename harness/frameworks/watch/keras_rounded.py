@@ -26,6 +26,7 @@ class Rounding:
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
         self._sums: Any = None  # float32[4]: squares that were asked for, and of what is missing; numbers that should move, and stand still
+        self._script = [0.0] * 4  # the sums over the script's own steps
         self._optimizer: Any = None
         self._dtype = ""
         self._steps = 0
@@ -70,12 +71,18 @@ class Rounding:
         self._sums.assign_add(tf.stack([tf.reduce_sum(asked**2), tf.reduce_sum((came - asked) ** 2),
                                         *(tf.reduce_sum(tf.cast(mask, tf.float32)) for mask in (moves, still))]))
 
+    def forget(self) -> None:
+        """Experiments run the same graphs at rates of their own: what they have added is not the script's."""
+        if self._sums is not None:
+            self._sums.assign([0.0] * 4)
+
     def stepped(self) -> None:
         """A step is over."""
         if self._sums is None:
             return
         self._steps += 1
-        sums = [float(part) for part in self._sums.numpy()]
+        self._script = sums = [before + float(part) for before, part in zip(self._script, self._sums.numpy(), strict=True)]
+        self.forget()
         optimizer = getattr(self._optimizer, "inner_optimizer", self._optimizer)
         rate = float(optimizer.learning_rate)
         if sums[_ASKED] == 0:

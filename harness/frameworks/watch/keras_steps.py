@@ -222,7 +222,7 @@ class Steps:
         if watch.seen.optimizer is None and getattr(model, "optimizer", None) is not None:
             watch.seen.optimizer = watch.compiles.optimizer(model, model.optimizer)
             facts = watch.seen.optimizer
-            facts.planned_steps, facts.planned_peak, facts.worth = watch.planned or (None, None, None)
+            facts.planned_steps, facts.planned_peak, facts.worth = watch.fits.planned or (None, None, None)
 
     def _stepped(self, model: Any, seen: dict[str, Any]) -> None:
         watch, traced = self._watch, self._traced["train"]
@@ -292,7 +292,7 @@ class Steps:
         watch.session.rows_trained(first)
         watch.session.safely("pictures that are trained on", watch.mirrored.trained, first, columns)
         watch.session.safely("mixed rows", watch.mixed_rows.trained, next(iter(first), None), next(reversed(columns.values()), None))
-        if watch.fitting:
+        if watch.fits.running:
             watch.session.safely("padding", watch.asked.trained, model, columns)
 
     def _mode(self, traced: Traced) -> None:
@@ -308,7 +308,7 @@ class Steps:
         for (loss, activation, weighted, swapped), parts in zip(traced.losses, seen["losses"], strict=False):
             call = self._call(model, loss, activation, parts, number)
             call.swapped = swapped
-            call.weighted = watch.weighted or (weighted and call.name in ("sparse_categorical", "categorical", "bce"))
+            call.weighted = watch.fits.weighted or (weighted and call.name in ("sparse_categorical", "categorical", "bce"))
             true, rows = (numpy_of(parts.get(name)) for name in ("true", "rows"))
             if isinstance(rows, np.ndarray) and rows.ndim and (number == 1 or not np.isfinite(rows).all()):
                 from harness.frameworks.watch.keras_data import class_ids

@@ -44,5 +44,5 @@ class Unweighed:
             self._steps += 1
             if self._steps >= _STEPS and self._watch.seen.unweighed is None:
                 self._watch.seen.unweighed = UnweighedFacts(
-                    by_class=self._watch.weighted, smallest=float(weights.min()), largest=float(weights.max()),
+                    by_class=self._watch.fits.weighted, smallest=float(weights.min()), largest=float(weights.max()),
                     site=traced.called or site((code.co_filename, code.co_firstlineno, code.co_name)))

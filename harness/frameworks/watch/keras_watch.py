@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.checks.training_facts import LaterFacts
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import (
-    compounding,
     keras_argmax,
     keras_blanks,
     keras_clipped,
@@ -19,8 +16,6 @@ from harness.frameworks.watch import (
     keras_self_likeness,
     keras_straight,
     keras_tracing,
-    monitors,
-    overrides,
     parsed,
     repeated,
     texts,
@@ -31,16 +26,17 @@ from harness.frameworks.watch.keras_asked import Asked
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_carried import CarriedStates
-from harness.frameworks.watch.keras_compile import Compiles, current_rate_of, planned, worth
+from harness.frameworks.watch.keras_compile import Compiles
 from harness.frameworks.watch.keras_data import Data
 from harness.frameworks.watch.keras_drawn_rows import DrawnRows
 from harness.frameworks.watch.keras_draws import Draws
 from harness.frameworks.watch.keras_evaluation import Evaluations
+from harness.frameworks.watch.keras_fits import FitCalls
 from harness.frameworks.watch.keras_fruitless import Fruitless
 from harness.frameworks.watch.keras_left_out import LeftOut
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
-from harness.frameworks.watch.keras_model import Models, flat_layers, name_of
+from harness.frameworks.watch.keras_model import Models, flat_layers
 from harness.frameworks.watch.keras_open_tapes import OpenTapes
 from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_origins import Origins
@@ -66,13 +62,9 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.splits import Splits
-from harness.frameworks.watch.weighing import Weighing
 
 if TYPE_CHECKING:
     from harness.catalog.schema import Stage
-
-_PATIENCE = 4
-_SOME = 10  # steps that a training has at least
 
 
 class KerasWatcher:
@@ -82,18 +74,12 @@ class KerasWatcher:
         self.session = session
         self.seen = session.observation
         self.keras: Any = None
-        self.weighted = False
         self.modelled = False  # a model has run outside of `fit`
         self.first_loop: Any = None
-        self.planned: tuple[int, float | None, float | None] | None = None
-        self._scheduled: tuple[Any, float, int] | None = None
-        self.terms, self._weighing = Terms(self), Weighing(session)
+        self.terms, self.fits = Terms(self), FitCalls(self)
         self.patience, self.relations = Patience(session), Relations()
         session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self._settled = False
-        self._unwatched = 0
-        self.fitting = 0
-        self._fitted: dict[int, tuple[Any, set[int]]] = {}
         self._hooked: dict[str, tuple[Any, ...]] = {}
         self._fault: tuple[str, str] | None = None
         self.probes: Probes
@@ -132,109 +118,13 @@ class KerasWatcher:
         Scrambled(session).of_keras(keras, made[0].place_of)
         Metrics(self, keras, made[0]).attach()
         self.resets.attach(keras)
-        session.patches.replace(keras.Model, "fit", lambda original: self._wrap_fit(original, name))
-        session.patches.replace(keras.Model, "train_on_batch", lambda original: self._wrap_single(original, name))
+        self.fits.attach(keras)
 
     def use(self, name: str) -> None:
         """Both Keras may be imported; the one that trains is told about."""
         self.keras, self.compiles, self.models, self.steps, self.evaluations, self.births, self.probes = self._hooked[name]
 
-    def _wrap_fit(self, original: Any, name: str) -> Any:
-        session = self.session
-        signature = inspect.signature(original)
-
-        def fit(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if not session.active:
-                return original(model, *args, **kwargs)
-            self.use(name)
-            session.safely("fit", self._fit_begins, signature, model, args, kwargs)
-            session.safely("fit", self._frozen_later, model)
-            session.safely("fit", self._thawed_later, model)
-            if session.safely("fit", self._repeats, model):
-                self._repeated()
-            session.safely("fit", self._another, model, 0)
-            session.safely("a fold", session.folds.trains, model, lambda: [part.numpy() for part in model.trainable_variables],
-                           lambda: self.compiles.stack_of(model))
-            if not self.leads_on:
-                self.evaluations.may_end(session.budget.further_seconds)
-            self.fitting += 1
-            try:
-                made = original(model, *args, **kwargs)
-            except Exception:
-                session.safely("the batch", self.data.broken)
-                raise
-            finally:
-                self.fitting -= 1
-                session.safely("callbacks", self._followed, signature, model, args, kwargs)
-                session.safely("fit", self._built_for, model)
-            if session.open:
-                session.settle(last=True)  # no further steps of this training will come
-            return made
-
-        return fit
-
-    def _followed(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
-        history = getattr(getattr(model, "history", None), "history", None) or {}
-        callbacks = signature.bind(model, *args, **kwargs).arguments.get("callbacks")
-        monitors.of_keras(self.session, callbacks, history)
-        overrides.look(self.session, [model, *(callbacks if isinstance(callbacks, list | tuple) else [callbacks])])
-
-    def _fit_begins(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
-        given = signature.bind(model, *args, **kwargs).arguments
-        self.begins(model)
-        self.session.site("fit")
-        self.weighted = given.get("class_weight") is not None
-        self.session.safely("the weights of classes", self._weighing.fitted, given.get("class_weight"))
-        self.data.begins(given)
-        if not self.seen.steps and not written.repeated(self.session.sites.place()):
-            self.session.safely("the schedule", self._plan, model, given)
-
-    def _plan(self, model: Any, given: dict[str, Any]) -> None:
-        """What a schedule makes of the rate over the steps that `fit` will take."""
-        optimizer, batches = getattr(model, "optimizer", None), given.get("steps_per_epoch")
-        loader = self.data.current
-        batches = batches or (loader.facts.batches if loader is not None else None)
-        epochs = int(given.get("epochs", 1))
-        steps = epochs * (batches or 0)
-        rate = current_rate_of(getattr(optimizer, "inner_optimizer", optimizer)) if optimizer is not None else None
-        self._scheduled = self._scheduled or (given.get("callbacks"), rate or 0.0, epochs)
-        if optimizer is not None and not int(optimizer.iterations):
-            inner = getattr(optimizer, "inner_optimizer", optimizer)
-            self.planned = steps, planned(inner, steps), worth(inner, steps)
-
-    def _frozen_later(self, model: Any) -> None:
-        """A model that is fitted after another was watched: whether anything in it can learn needs no step to be seen."""
-        if self.seen.steps and model is not self.steps.model and model.built and model.weights and not model.trainable_variables:
-            sites = self.session.sites
-            self.seen.frozen_later = site(written.assigned("trainable", self.session.script, sites)) or sites.here()
-
-    def _thawed_later(self, model: Any) -> None:
-        """The step that `compile` led to keeps the weights that it was built for: others that are let learn since then do not."""
-        stepped = self._built_for(model)
-        left = [weight for weight in model.trainable_variables if id(weight) not in stepped] if stepped else []
-        if left:
-            self.seen.thawed = LaterFacts(step=1, held=len(stepped), foreign=0, lacking=len(left), left=[name_of(one) for one in left[:6]],
-                                          site=self.session.sites.here())
-
-    def _built_for(self, model: Any) -> set[int]:
-        """The weights that could be trained when a model was first fitted as it is compiled now: of one that no batch has built yet, those
-        at the end of that."""
-        compiled = self.compiles.of(model)
-        if id(compiled) not in self._fitted and model.built:
-            self._fitted[id(compiled)] = compiled, {id(weight) for weight in model.trainable_variables}
-        return self._fitted.get(id(compiled), (None, set()))[1]
-
-    def _another(self, model: Any, steps: int) -> None:
-        """A `fit` (no `steps`), or one step by itself: it may be another training."""
-        optimizer = getattr(model, "optimizer", None)
-        if optimizer is not None:
-            self.session.trainings.stepped(optimizer, lambda: _kind(model), whole=not steps)
-
-    def _repeats(self, model: Any) -> bool:
-        optimizer = getattr(model, "optimizer", None)
-        return optimizer is not None and self.steps.taken >= _SOME and self.session.trainings.repeats(optimizer, lambda: _kind(model))
-
-    def _repeated(self) -> None:
+    def repeated(self) -> None:
         """Another fold or try begins: the training that is watched is over. May raise `Enough`."""
         if not self._settled:
             self.session.safely("experiments", self.probes.conclude)
@@ -254,30 +144,6 @@ class KerasWatcher:
                 import tensorflow as tf
 
                 keras_tracing.compiled(tf)
-
-    def _wrap_single(self, original: Any, name: str) -> Any:
-        session = self.session
-
-        def train_on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if session.active:
-                self.use(name)
-                session.safely("train_on_batch", self.begins, model)
-                session.safely("train_on_batch", self._another, model, 1)
-                session.site("fit")
-                if self.data.current is None:
-                    session.safely("train_on_batch", self.data.begins, {"x": iter(())})
-                if not self.leads_on:
-                    self.evaluations.may_end(0.0)
-                    self._unwatched += 1
-                    if self._unwatched > _PATIENCE * session.budget.steps:
-                        session.enough("enough steps")  # a loop of the script's own cannot be asked to stop
-            self.fitting += 1
-            try:
-                return original(model, *args, **kwargs)
-            finally:
-                self.fitting -= 1
-
-        return train_on_batch
 
     def fault(self, stage: str, error: Exception) -> None:
         """An exception came out of a loss, a forward pass or a metric; told from the inside outwards."""
@@ -311,6 +177,7 @@ class KerasWatcher:
         self.session.safely("memory", self.memory.stepped)
         self.session.safely("steps in 16 bits", self.rounding.stepped)
         self.session.safely("a probe", self.probes.stepped)
+        self.session.safely("steps in 16 bits", self.rounding.forget)
         if self.probes.over and not self._settled:
             self._settled = True
             self.session.settle()
@@ -391,10 +258,5 @@ class KerasWatcher:
                            ("relations", self._relate), ("what a schedule plans", self.compiles.ahead),
                            ("rows of an evaluation", self.drawn.measure),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),
-                           ("a schedule", lambda: compounding.of_keras(session, *self._scheduled) if self._scheduled else None)):
+                           ("a schedule", self.fits.finish)):
             session.safely(f"finishing {name}", part)
-
-
-def _kind(model: Any) -> tuple[type, list[tuple[int, ...]]]:
-    """What a training trains: a class of model, and the shapes of its weights, where its first step need not build them."""
-    return type(model), [tuple(weight.shape) for weight in (model.trainable_variables if model.built else [])]
