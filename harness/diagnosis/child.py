@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import gc
 import json
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,22 +15,22 @@ import msgspec
 
 from harness import script
 from harness.checks.training_facts import FurtherFacts
-from harness.child import ImportClock, print_traceback, redirect_noise
+from harness.child import print_traceback, redirect_noise
 from harness.diagnosis import later
-from harness.diagnosis.transport import write
+from harness.diagnosis.children import Children, tell
+from harness.diagnosis.watched import Recording
 from harness.frameworks import on_cpu
 from harness.frameworks.watch import keras_tracing
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
-
-_SNAPSHOT_S = 2.0
 
 
 def main(request: dict[str, Any]) -> int:
     """Run the request's script; its observation is at `request["observation"]` whatever happens, and now and then before.
 
     With a `request["begin"]`, of `FurtherFacts`, the script runs unwatched up to there, for at most `request["unwatched_s"]`. With
-    `request["on_cpu"]` what it sends to a GPU stays on the CPU.
+    `request["on_cpu"]` what it sends to a GPU stays on the CPU. `request["parent"]`: the process that has started this one for a script
+    that is watched itself.
     """
     path, output = Path(request["script"]), Path(request["observation"])
     text = script.read(path)
@@ -54,31 +52,29 @@ def main(request: dict[str, Any]) -> int:
         session.when_imported("tensorflow", keras_tracing.short_lived)
     else:
         module.__dict__[later.NAME] = later.on_turn(further.turn, functools.partial(session.attach, late=True))
-    begun = time.monotonic()
-    write(session.observation, output)
-    writing, ended = threading.Lock(), threading.Event()
+    children = Children(session, request, output.parent)
+    if not request.get("on_cpu"):
+        children.attach()
+    recording = Recording(session, output, children.chosen)
     if further is not None:
-        threading.Thread(target=_await, args=(session, request["unwatched_s"], ended), daemon=True).start()
-    threading.Thread(target=_snapshots, args=(session, output, begun, writing, ended), daemon=True).start()
-    error: BaseException | None = None
-    # What frameworks make at their import stays for good: the collector need not go through it again with every graph that is traced.
-    clock = ImportClock(notes, after_long=gc.freeze)
-    clock.start()
-    try:
-        exec(code, module.__dict__)
-    except BaseException as raised:
-        error = raised
-    clock.stop()
-    ended.set()
-    session.detach()
-    seen = session.finish(error)
-    seen.seconds, seen.imports_seconds = time.monotonic() - begun, clock.seconds
-    with writing:
-        write(seen, output)
+        threading.Thread(target=_await, args=(session, request["unwatched_s"], recording.ended), daemon=True).start()
+    error = recording.run(lambda: exec(code, module.__dict__), notes)
+    if "parent" in request:
+        tell(request["parent"], session)
+    if isinstance(error, SystemExit) and "parent" in request:
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
     if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
         print_traceback(error, shown)
         return 1
     return 0
+
+
+def enter(request: str) -> None:
+    """Run the request in this file and end this process."""
+    status = main(json.loads(Path(request).read_text()))
+    sys.stdout.flush()
+    # The frameworks' own exit handlers may hang after an error; everything is written by now.
+    os._exit(status)
 
 
 def _await(session: WatchSession, seconds: float, ended: threading.Event) -> None:
@@ -87,22 +83,5 @@ def _await(session: WatchSession, seconds: float, ended: threading.Event) -> Non
         os._exit(1)
 
 
-def _snapshots(session: WatchSession, output: Path, begun: float, writing: threading.Lock, ended: threading.Event) -> None:
-    """What was seen so far, written now and then, so that a script that hangs or is killed still has been watched; never once it has
-    `ended`, since the whole record is written then."""
-    while not ended.wait(_SNAPSHOT_S):
-        try:
-            session.look()
-            session.observation.seconds = time.monotonic() - begun
-            with writing:
-                if not ended.is_set():
-                    write(session.observation, output)
-        except (RuntimeError, ValueError, TypeError):
-            continue  # the script's thread was changing the record; the next snapshot will do
-
-
 if __name__ == "__main__":
-    status = main(json.loads(Path(sys.argv[1]).read_text()))
-    sys.stdout.flush()
-    # The frameworks' own exit handlers may hang after an error; everything is written by now.
-    os._exit(status)
+    enter(sys.argv[1])

@@ -6,9 +6,10 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from harness.checks.base import walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import FurtherFacts
-from harness.diagnosis import ending, transport
+from harness.diagnosis import ending, launchers, transport
 from harness.diagnosis.record import Diagnosis, conclude
 from harness.diagnosis.subject import Subject
 from harness.errors import ChildDied, HarnessError, ScriptError
@@ -83,6 +84,8 @@ def _once(subject: Subject, options: Options, on_output: Callable[[bytes, bool],
           begin: FurtherFacts | None = None) -> tuple[Diagnosis, Observation]:
     """One run under watch, from its start or from a later training on."""
     seen, outcome, crashed = _watch(subject, options, subject.values, on_output, pool=pool, begin=begin)
+    if seen is not None and launchers.asked_for(seen.exception):
+        seen, outcome, crashed = _watch(subject, options, subject.values, on_output, begin=begin, beside=launchers.one_of_one())
     ended = ending.in_words(outcome, crashed, seen, options.timeout_s)
     if seen is None:
         raise ChildDied(f"{subject.shown} {ended} before anything could be watched; run it by itself first")
@@ -111,8 +114,9 @@ def _once(subject: Subject, options: Options, on_output: Callable[[bytes, bool],
 
 def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output: Callable[[bytes, bool], None],
            pool: Pool | None = None, begin: FurtherFacts | None = None, *,
-           without_gpu: bool = False) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
-    """What was seen, how the child ended, and where native code crashed."""
+           without_gpu: bool = False,
+           beside: Mapping[str, str] = MappingProxyType({})) -> tuple[Observation | None, launch.Outcome, crash.Crash]:
+    """What was seen, how the child ended, and where native code crashed. `beside`: what is added to its environment."""
     with tempfile.TemporaryDirectory(prefix="zoo-diagnose-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         (folder / "tmp").mkdir()
@@ -134,7 +138,7 @@ def _watch(subject: Subject, options: Options, values: dict[str, Any], on_output
             environment = for_script(subject.framework, quiet=not options.verbose, offline=subject.offline)
             if not subject.offline and "TF_USE_LEGACY_KERAS" not in os.environ:
                 environment.pop("TF_USE_LEGACY_KERAS", None)  # which Keras a user's own script gets is not for its doctor to decide
-            environment |= {"TMPDIR": str(folder / "tmp"), **({"CUDA_VISIBLE_DEVICES": ""} if without_gpu else {})}
+            environment |= {**beside, "TMPDIR": str(folder / "tmp"), **({"CUDA_VISIBLE_DEVICES": ""} if without_gpu else {})}
             with (folder / crash.NOISE).open("ab", buffering=0) as noise:
                 def heard(data: bytes, is_error: bool) -> None:
                     if is_error:

@@ -163,6 +163,11 @@ class WatchSession:
         return self._on and not self._paused and len(_forks) == self._forks and threading.get_ident() == self._thread
 
     @property
+    def experimenting(self) -> bool:
+        """Whether what runs is not the script's, but a probe."""
+        return self._on and bool(self._paused)
+
+    @property
     def attached(self) -> bool:
         return self._on
 

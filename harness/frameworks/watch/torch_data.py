@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.data_facts import LoaderFacts
 from harness.checks.raised import LABELS
-from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datasets, trees, written
+from harness.frameworks.watch import leaks, tensors, torch_batches, torch_datasets, torch_parallel, trees, written
 from harness.frameworks.watch.kept_rows import KeptRows
 from harness.frameworks.watch.overlaps import Overlaps
 from harness.frameworks.watch.sites import Place, Stack, site
@@ -191,6 +191,8 @@ class Data:
         if watch.leads_on or known.role != "train" or watch.trainers.training or not known.trains or known.batches < _FIRST:
             return False
         self._watch.evaluations.may_end()
+        if torch_parallel.in_company():
+            return False
         if watch.seen.truncated_at is None:
             watch.seen.truncated_at = watch.steps.steps
         return True

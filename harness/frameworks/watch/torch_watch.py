@@ -15,6 +15,7 @@ from harness.frameworks.watch import (
     torch_kept,
     torch_mixed,
     torch_overwritten,
+    torch_parallel,
     torch_recurrent,
     torch_redrawn,
     torch_relations,
@@ -128,6 +129,7 @@ class TorchWatcher:
                      self.states, Rounding(self)):
             part.attach()
         torch_blanks.attach(self)
+        torch_parallel.attach(self.session)
         Scrambled(self.session).of_torch(torch)
 
     # What happens in a script, in the order in which it does
