@@ -275,6 +275,18 @@ class ReaderFacts(Facts):
     site: Site | None = None
 
 
+class SameOrderFacts(Facts):
+    """A sampler that draws an order for each pass of a training (`rows` of them), and drew the same one in all `passes`. `by_epoch`: it
+    draws by an epoch that it is told. `seed`: where the script sets a generator back between the passes."""
+
+    sampler: str
+    rows: int
+    passes: int
+    by_epoch: bool
+    site: Site | None = None
+    seed: Site | None = None
+
+
 class LoaderFacts(Facts):
     """A loader or dataset that was iterated. `role` is train or eval. `shuffled`: whether its order is random, None where unknown;
     `replaces`: whether one pass may draw a row more than once; `buffer`: how many rows of a `tf.data` pipeline are shuffled at a time.

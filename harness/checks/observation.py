@@ -27,6 +27,7 @@ from harness.checks.data_facts import (
     OverwrittenFacts,
     RedrawnFacts,
     ResizedFacts,
+    SameOrderFacts,
     SourceFacts,
     VocabularyFacts,
 )
@@ -209,6 +210,7 @@ class Observation(Facts):
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
+    same_order: SameOrderFacts | None = None
     scrambled: ScrambledFacts | None = None
     repeated: RepeatedFacts | None = None
     emptied: EmptiedFacts | None = None

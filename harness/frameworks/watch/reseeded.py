@@ -26,6 +26,7 @@ class Reseeded:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._since: dict[Stack, Any] = {}  # by the script's lines, innermost first, the seed that was set there since the last step
+        self._names: dict[Stack, str] = {}  # of the functions that were called there
         self._known: dict[Stack, tuple[Any, int]] = {}  # the seed that was set there first, and before how many steps it was the same
         self._around: set[tuple[str, str]] = set()  # files and functions that the steps are taken in
         self._steps = 0
@@ -49,13 +50,18 @@ class Reseeded:
             given = [value for value in (*args, *kwargs.values()) if isinstance(value, int) and not isinstance(value, bool)]
             # The frame that asks is looked at first: libraries seed generators of their own all the time.
             if given and session.active and session.sites.is_own(sys._getframe(1).f_code.co_filename):
-                session.safely("a seed", self._seeded, given[0])
+                session.safely("a seed", self._seeded, given[0], original.__name__)
             return original(*args, **kwargs)
 
         return seed
 
-    def _seeded(self, value: int) -> None:
-        self._since[self._session.sites.stack()] = value
+    def _seeded(self, value: int, name: str) -> None:
+        stack = self._session.sites.stack()
+        self._since[stack], self._names[stack] = value, name
+
+    def since_step(self, name: str) -> Stack:
+        """The script's lines that have called the function of this name since the last step, the last time that it was."""
+        return next((stack for stack in reversed(self._since) if self._names.get(stack) == name), ())
 
     def stepped(self) -> None:
         """A step is over."""

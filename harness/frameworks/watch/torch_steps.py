@@ -149,26 +149,26 @@ class Steps:
             self._watch.session.training_begins()
             self._watch.session.reach("backward")
             self.backwards += 1
-            self._watch.pending.clear()
+            self._watch.pending.calls.clear()
             self._watch.tape.clear()
 
     def _by_inputs(self, loss: Any) -> bool:
         """Whether a loss goes backward to inputs only, since for the time being no weight of a model or an optimizer takes part: what is
         drawn from an energy, or a picture that is to fool a model."""
         pending = self._watch.pending
-        if not self._optimizers or not loss.requires_grad or not pending:
+        if not self._optimizers or not loss.requires_grad or not pending.calls:
             return False
-        if any(weight.requires_grad for weight in pending[-1].module.parameters()):
+        if any(weight.requires_grad for weight in pending.calls[-1].module.parameters()):
             return False
         reached = {id(leaf) for leaf in torch_graph.reached(loss)[0]}
-        given = trees.leaves([(call.args, call.kwargs) for call in pending], self._torch.is_tensor)
+        given = trees.leaves([(call.args, call.kwargs) for call in pending.calls], self._torch.is_tensor)
         if not any(id(tensor) in reached for tensor in given) or any(
                 id(weight) in reached for known in self._optimizers.values() for weight in known.weights()):
             return False
         # What was called before, for the loss that is to train, is still to come.
-        self._watch.pending = [call for call in pending
-                               if not torch_graph.leads_to(loss, trees.leaves(call.output, self._torch.is_tensor))]
-        if not self._watch.pending:
+        led = pending.leading_to(loss)
+        pending.calls = [call for call in pending.calls if not any(call is other for other in led)]
+        if not pending.calls:
             self._watch.after_backward()
         return True
 

@@ -11,7 +11,6 @@ from harness.frameworks.watch import (
     torch_batches,
     torch_blanks,
     torch_divergence,
-    torch_graph,
     torch_kept,
     torch_mixed,
     torch_overwritten,
@@ -55,9 +54,11 @@ from harness.frameworks.watch.torch_masks import Masks
 from harness.frameworks.watch.torch_memory import Memory
 from harness.frameworks.watch.torch_model import Models
 from harness.frameworks.watch.torch_opposed import Opposed
+from harness.frameworks.watch.torch_orders import Orders
 from harness.frameworks.watch.torch_origins import Origins
 from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
+from harness.frameworks.watch.torch_pending import Pending
 from harness.frameworks.watch.torch_phases import Phases
 from harness.frameworks.watch.torch_policy import Policy
 from harness.frameworks.watch.torch_probes import Probes
@@ -76,9 +77,7 @@ from harness.frameworks.watch.torch_unlooked import Unlooked
 from harness.frameworks.watch.torch_unmeasured import Unmeasured
 from harness.frameworks.watch.vocabularies import Vocabularies
 
-_PENDING = 16
 _WANTED = "labels"  # of rows that no loader brought
-_NODES = 60_000
 _PATIENCE = 4
 _SCALED = 8  # steps whose inputs are measured
 _FIRST = 3  # steps of which is known what became of their gradients
@@ -92,13 +91,12 @@ class TorchWatcher:
         self.seen = session.observation
         self.torch: Any = None
         self.evaluating = 0
-        self.pending: list[RootCall] = []
+        self.pending = Pending(self)
         self.roots: list[Any] = []
         self.patience = Patience(session)
         self._settled = False
         self._tried = False
         self._behind_norm: Any = None
-        self._overflowed = False
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
@@ -126,7 +124,7 @@ class TorchWatcher:
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
                      self.files, self.pairs, self.masks, self.generations, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
-                     self.states, Rounding(self)):
+                     self.states, Rounding(self), Orders(self)):
             part.attach()
         torch_blanks.attach(self)
         torch_parallel.attach(self.session)
@@ -182,13 +180,7 @@ class TorchWatcher:
         if type(call.module).__name__ in torch_recurrent.KINDS:
             self.session.safely("the state of a cell", self.cut_states.ran, call.module, call.args, call.kwargs, call.output)
         self.session.safely("an answer", self.states.ended, call)
-        self.pending.append(call)
-        if len(self.pending) > _PENDING:
-            left = self.pending.pop(0)
-            self.evaluations.forward(left)
-            self._overflowed = True
-            self.seen.forward_without_backward += 1
-            self.seen.never_backward += left.training
+        self.pending.add(call)
 
     def before_backward(self, loss: Any) -> None:
         """A loss goes backward: the forwards before it were training."""
@@ -198,7 +190,7 @@ class TorchWatcher:
         self.seen.framework = "torch"
         if "backward" not in self.seen.sites:
             self._remember("backward", self.session.sites.here())
-        calls = self._take_training_calls(loss)
+        calls = self.pending.take(loss)
         self.data.trained_on(calls)
         self.passes.trained()
         self.evaluations.training_resumes()
@@ -217,13 +209,13 @@ class TorchWatcher:
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("texts that are wanted", self.generations.trained, call)
             self.session.safely("a fold", self._folded, call.module)
-            if self.steps.steps < _SCALED and not self._overflowed:  # the last calls of many are not like the first ones
+            if self.steps.steps < _SCALED and not self.pending.overflowed:  # the last calls of many are not like the first ones
                 self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:
             if not any(call.module is root for root in self.roots):
                 self.roots.append(call.module)
         self.session.safely("graphs that are kept", self.kept.backward)
-        self._overflowed = False
+        self.pending.overflowed = False
         records = self.losses.commit(loss, calls)
         for call in calls:
             wanted = {_WANTED: records[-1].target} if records and call.batch is None else torch_batches.columns_of(call.batch)
@@ -260,29 +252,6 @@ class TorchWatcher:
     def _folded(self, module: Any) -> None:
         self.session.folds.trains(module, lambda: [weight.detach().float().cpu().numpy() for weight in module.parameters()],
                                   lambda: self.calls.stack_of(module))
-
-    def _take_training_calls(self, loss: Any) -> list[RootCall]:
-        """The forwards that may have led to this loss; others on another loader's batches were evaluation without `no_grad`.
-
-        A loader that was not trained on yet may begin another training, or go beside the first: then its forwards lead to the loss.
-        """
-        first = self.data.training_loader is None
-        new = [call for call in self.pending if call.loader is not None and call.loader.role != "train"]
-        for call in new:
-            if torch_graph.leads_to(loss, trees.leaves(call.output, self.torch.is_tensor)):
-                self.data.trains(call.loader)
-        calls = [call for call in self.pending if first or call.loader is None or call.loader.role == "train"]
-        # Parts of a model that an evaluation has called, without `no_grad`, leave answers that no loss is made of.
-        asleep = [call for call in calls if not call.training
-                  and any(tensor.grad_fn is not None for tensor in trees.leaves(call.output, self.torch.is_tensor))]
-        led = [call for call in asleep if torch_graph.leads_to(loss, trees.leaves(call.output, self.torch.is_tensor), _NODES)]
-        if led or len(asleep) < len(calls):
-            calls = [call for call in calls if not any(call is other for other in asleep) or any(call is other for other in led)]
-        for call in self.pending:
-            if not any(call is taken for taken in calls):
-                self.evaluations.forward(call)
-        self.pending = []
-        return calls
 
     def after_backward(self) -> None:
         self.models.backward_ended()
@@ -379,7 +348,7 @@ class TorchWatcher:
         if self.torch is None or self.seen.framework in ("tf_keras", "keras"):
             return  # transformers imports PyTorch beside TensorFlow
         session = self.session
-        for call in self.pending:
+        for call in self.pending.calls:
             if not self.seen.steps and not self.seen.loss_calls:
                 self.roots.append(call.module)
         if "a second time" in str(error) and "carried" not in self.seen.sites:
