@@ -62,8 +62,8 @@ class GraphCut(Check):
                         "although their model takes part: its output is cut off on the way to the loss that should train it.",
                 remedy="Cut it off only where another model is trained on it (`fake.detach()` in the discriminator's loss), and keep it "
                        "whole in the loss of its own.", site=idle.site, evidence=[f"Without a gradient: {', '.join(idle.left)}"])
-        if "straight_through" in seen.sites:
-            return self._straight_through(seen)
+        if {"straight_through", "turned_through"} & set(seen.sites):
+            return self._straight_through(seen) if "straight_through" in seen.sites else self._turned_through(seen)
         if reading.several_models(seen):
             raise NotJudged("several models take steps; which weights each loss should reach cannot be told")
         if not seen.model or not any((s.backwards or 0) > 0 for s in seen.steps):
@@ -181,6 +181,16 @@ class GraphCut(Check):
                     "off with the rest, or taken away again, so nothing of the loss behind it reaches the weights in front of it.",
             remedy=f"Cut off the difference alone: `z + {cut}` has the value of `q` and the gradient of `z`.",
             site=seen.sites["straight_through"], evidence=["one and the same part is added and taken away on one side of the cut"])
+
+    @staticmethod
+    def _turned_through(seen: Observation) -> Finding:
+        cut = "tf.stop_gradient(q - z)" if seen.framework in reading.KERAS else "(q - z).detach()"
+        return Finding(
+            message="A straight-through estimate is written the wrong way round. Its value is that of before the hard decision, so what "
+                    "follows never sees what was decided; its gradient goes to the decision, which lets none through.",
+            remedy=f"Exchange the two: `z + {cut}` has the value of `q`, which was decided, and the gradient of `z`.",
+            site=seen.sites["turned_through"],
+            evidence=["`q + cut(z - q)`, in numbers, is `z`; of the two only `q` is left with a gradient", *reading.own_losses(seen)])
 
     @staticmethod
     def _part(seen: Observation) -> Finding | None:

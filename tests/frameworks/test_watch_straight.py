@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
-from harness.frameworks.watch.straight import cut_whole
+from harness.frameworks.watch.straight import cut_whole, turned
 from tests.frameworks.watching import found, watch
 
 CODE = """
@@ -76,9 +76,36 @@ def test_the_same_part_added_and_taken_away(tmp_path: Path) -> None:
     assert cut_whole([None, places[12], places[8]]) == places[8]
 
 
+TURNED = """
+def one(z, book):
+    codes = apart(z, book).argmin(-1)
+    q = torch.stack([book[code] for code in codes])
+    return q + (z - q).detach(), z + (q - z).detach()
+
+
+def two(x):
+    q = x.round()
+    x = (x - q).detach() + q
+    left = x - book(near(x).argmin(1))
+    again = book(near(left).argmin(1))
+    return left + (again - left).detach()
+
+
+def three(hard, soft):
+    return hard + (soft - hard).detach(), soft + (hard - soft).detach()
+"""
+
+
+def test_a_decision_that_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "codes.py"
+    path.write_text(TURNED)
+    assert [line for line in range(1, len(TURNED.splitlines()) + 1) if turned([(str(path), line, "f")])] == [5, 10]
+
+
 @pytest.mark.parametrize(("library", "made", "fault"), [
     ("torch", "(z + q - z).detach()", True), ("torch", "z + (q - z).detach()", False),
-    ("torch", "z + q.detach() - z", True), ("tensorflow", "z + tf.stop_gradient(q) - z", True),
+    ("torch", "z + q.detach() - z", True), ("torch", "q + (z - q).detach()", True), ("tensorflow", "q + tf.stop_gradient(z - q)", True),
+    ("tensorflow", "tf.round(z) + tf.stop_gradient(z - tf.round(z))", True), ("tensorflow", "z + tf.stop_gradient(q) - z", True),
     ("tensorflow", "tf.stop_gradient(z + (q - z))", True), ("tensorflow", "z + tf.stop_gradient(q - z)", False)])
 def test_an_estimate_that_is_cut_off_whole(tmp_path: Path, library: str, made: str, *, fault: bool) -> None:
     pytest.importorskip(library)

@@ -10,6 +10,10 @@ from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Place
 
 _CUTS = {"stop_gradient", "detach", "detach_"}
+# What decides hard, by its name: nothing of a gradient comes through these to what they decide about.
+_DECIDES = {"round", "floor", "ceil", "sign", "argmax", "argmin", "embedding", "embedding_lookup", "one_hot", "gather", "index_select",
+            "bucketize", "searchsorted", "multinomial"}
+_FOLLOWED = 3  # assignments, from one to the next
 
 
 def cut_whole(places: Iterable[Place | None]) -> Place | None:
@@ -21,10 +25,48 @@ def cut_whole(places: Iterable[Place | None]) -> Place | None:
     return next((place for place in places if place is not None and _cancels(place[0], place[1])), None)
 
 
+def turned(places: Iterable[Place | None]) -> Place | None:
+    """The first of these places that writes an estimate the wrong way round, `q + cut(z - q)` with the `q` that was decided.
+
+    Its value is `z`, as if nothing had been decided, and its gradient goes to `q`, through which it does not come to `z`.
+    """
+    return next((place for place in places if place is not None and _turns(place[0], place[1])), None)
+
+
+def _scopes(file: str, line: int) -> list[ast.AST]:
+    return [node for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.FunctionDef | ast.Module)
+            and (isinstance(node, ast.Module) or node.lineno <= line <= (node.end_lineno or line))]
+
+
+@functools.lru_cache(maxsize=256)
+def _turns(file: str, line: int) -> bool:
+    scopes = _scopes(file, line)
+    for node in ast.walk(scopes[-1]) if scopes else ():
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and node.lineno <= line <= (node.end_lineno or line)):
+            continue
+        for kept, other in ((node.left, node.right), (node.right, node.left)):
+            cut = _cut(other)
+            if not (isinstance(cut, ast.BinOp) and isinstance(cut.op, ast.Sub) and ast.dump(cut.right) == ast.dump(kept)):
+                continue
+            if _decided(scopes[-1], kept, line, _FOLLOWED) and not _decided(scopes[-1], cut.left, line, _FOLLOWED):
+                return True
+    return False
+
+
+def _decided(scope: ast.AST, value: ast.expr, line: int, follow: int) -> bool:
+    """Whether a hard decision stands behind an expression, as far as the names in it are followed."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _DECIDES:
+            return True
+        given = _given(scope, node.id, line) if isinstance(node, ast.Name) and follow else None
+        if given is not None and given.lineno < line and _decided(scope, given, given.lineno, follow - 1):
+            return True
+    return False
+
+
 @functools.lru_cache(maxsize=256)
 def _cancels(file: str, line: int) -> bool:
-    scopes = [node for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.FunctionDef | ast.Module)
-              and (isinstance(node, ast.Module) or node.lineno <= line <= (node.end_lineno or line))]
+    scopes = _scopes(file, line)
     for node in ast.walk(scopes[-1]) if scopes else ():
         here = getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0)
         value = _cut(node) if here else None

@@ -15,7 +15,6 @@ from harness.frameworks.watch import (
     neighbours,
     scales,
     shifts,
-    straight,
     sums,
     tensors,
     torch_inside,
@@ -319,8 +318,8 @@ class TorchBackend(Backend[Step]):
             replay.run()
         return next(iter([*found, *off]), None)
 
-    def cut_whole(self, replay: Replay, sites: Sites) -> Place | None:
-        """Where a straight-through estimate is cut off whole."""
+    def cuts(self, replay: Replay, sites: Sites) -> list[Place]:
+        """Where the script cuts tensors off that have a gradient."""
         found: dict[Place, None] = {}
 
         def look(function: Any, args: Any, kwargs: Any, result: Any, _module: str) -> None:
@@ -330,7 +329,7 @@ class TorchBackend(Backend[Step]):
         self._start.put()
         with torch_inside.inside(self._torch, replay.modules, look):
             replay.run()
-        return straight.cut_whole(found)
+        return list(found)
 
     def summed(self, steps: list[Step], sites: Sites) -> SumFacts | None:
         """Where the script adds up the rows of a batch to what is (most of) its loss."""

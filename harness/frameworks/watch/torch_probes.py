@@ -11,6 +11,7 @@ from harness.frameworks.watch import (
     affine,
     alike,
     orderless,
+    straight,
     tensors,
     torch_accumulation,
     torch_contrary,
@@ -160,8 +161,9 @@ class Probes(Rounds[Step]):
         ignored = call.ignore_index if call is not None and call.ignore_index is not None else -100
         self.facts.shift = self._watch.session.safely("targets beside inputs", backend.shift, replay, ignored,
                                                      self._watch.session.sites, self._watch.calls.place_of)
-        self._watch.session.noted("straight_through", self._watch.session.safely(
-            "straight-through estimates", backend.cut_whole, replay, self._watch.session.sites))
+        cuts = self._watch.session.safely("straight-through estimates", backend.cuts, replay, self._watch.session.sites) or []
+        self._watch.session.noted("straight_through", straight.cut_whole(cuts))
+        self._watch.session.noted("turned_through", straight.turned(cuts))
         self.facts.contrary = self._watch.session.safely("right answers and wrong ones", torch_contrary.measure, self._watch.torch,
                                                          [step[0] for step in steps])
         self.facts.indifferent = self._watch.session.safely(
