@@ -45,7 +45,7 @@ class EncodedApart(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what the encoder of each row had learnt when it encoded it, row by row, in training and evaluation. Where parts of
         the training have encoders of their own (one for each person, for each fold), none is expected to be the same."""
-        told = _columns(seen) or _strange(seen)
+        told = _columns(seen) or _numbered(seen) or _strange(seen)
         if told is not None:
             return told
         encoded = seen.evaluation.encoded
@@ -65,6 +65,26 @@ class EncodedApart(Check):
             evidence=[f"rows of the training by the first state: {encoded.trained}"
                       + (f", encoded at line {encoded.trained_site.line}" if encoded.trained_site is not None else ""),
                       f"rows of the evaluation by the second: {encoded.rows}"])
+
+
+def _numbered(seen: Observation) -> Finding | None:
+    """Ids whose values were numbered once for the training and once more for the evaluation."""
+    facts = seen.evaluation.numbered
+    if facts is None:
+        return None
+    remedy = {
+        "factorize": "Number them once, before the rows are parted; or keep what the training's had: `codes, users = pd.factorize("
+                     "train['user'])`, then `users.get_indexer(test['user'])`, which says -1 to what is new.",
+        "category": "Make the column a category before the rows are parted, or give the second the categories of the first: "
+                    "`pd.Categorical(test['user'], categories=train['user'].cat.categories).codes`.",
+        "LabelEncoder": "Fit once, on the values of the training, and only apply it to others: `encoder.transform(test['user'])`.",
+    }[facts.kind]
+    return Finding(
+        message=f"The values of a column are numbered anew for the evaluation: {facts.moved} of the {facts.shared} that the training has "
+                "as well have another number there, and with it what was learnt for another value.",
+        remedy=remedy, site=facts.site,
+        evidence=[f"the {facts.rows} ids that the model is asked about are those of a numbering of their own"
+                  + (f"; the training's was made at line {facts.trained_site.line}" if facts.trained_site is not None else "")])
 
 
 def _strange(seen: Observation) -> Finding | None:

@@ -96,6 +96,19 @@ class EncodedFacts(Facts):
     trained_site: Site | None = None
 
 
+class NumberedFacts(Facts):
+    """A column of an evaluation, of `rows` rows, whose values were numbered by themselves: of the `shared` values that the training's
+    column has as well, so many have `moved` to another number. `site`, `trained_site`: where both were numbered, by functions of this
+    `kind`."""
+
+    kind: str
+    rows: int
+    shared: int
+    moved: int
+    site: Site | None = None
+    trained_site: Site | None = None
+
+
 class DrawnFacts(Facts):
     """Rows of an evaluation that are others with each reading: of `rows` rows the share that is told rightly as they come (`own`), and with
     the script's own `what` left out (`plain`), which makes them the same each time, or with the script's `instead` in its place. `shared`:
@@ -367,6 +380,7 @@ class EvaluationFacts(Facts):
     scale: ScaleFacts | None = None
     shared: SharedFacts | None = None
     encoded: EncodedFacts | None = None
+    numbered: NumberedFacts | None = None
     indicators: list[IndicatorFacts] = []
     chosen: ChosenFacts | None = None
     folds: FoldFacts | None = None

@@ -39,6 +39,7 @@ from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
+from harness.frameworks.watch.numberings import Numberings
 from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.raw_bytes import RawBytes
@@ -149,7 +150,7 @@ class WatchSession:
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self.wholes, self.seeds, self.emptied = Wholes(self), reseeded.Reseeded(self), Emptied(self)
-        self.file_pairs = FilePairs(self)
+        self.file_pairs, self.numberings = FilePairs(self), Numberings(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -180,7 +181,7 @@ class WatchSession:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
         for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
-                     Indicators(self), Arithmetic(self), NumpyComparisons(self), self.folds, self.file_pairs):
+                     Indicators(self), Arithmetic(self), NumpyComparisons(self), self.folds, self.file_pairs, self.numberings):
             part.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
@@ -315,12 +316,12 @@ class WatchSession:
 
     def rows_trained(self, given: Sequence[Any]) -> None:
         """A training step runs a model on these arrays: by what were their rows encoded, and their columns chosen?"""
-        for part in (self.encoders, self.choosers):
+        for part in (self.encoders, self.choosers, self.numberings):
             self.safely("rows that are trained on", part.trained, given)
 
     def rows_held(self, given: Sequence[Any]) -> None:
         """An evaluation does."""
-        for part in (self.encoders, self.choosers, self.emptied):
+        for part in (self.encoders, self.choosers, self.emptied, self.numberings):
             self.safely("rows of an evaluation", part.held, given)
 
     def training_begins(self) -> None:

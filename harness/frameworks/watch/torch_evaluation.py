@@ -152,8 +152,11 @@ class Evaluations:
         """Whether a forward works on other rows than training does. Without loaders the inputs themselves must tell."""
         if call.loader is not None:
             return bool(call.loader.role != "train")
-        alone = len(self._watch.roots) == 1 and call.module is self._watch.roots[0] and not call.grad
-        return alone and _inputs(call) not in self._trained
+        roots = self._watch.roots
+        if call.grad or not any(call.module is root for root in roots):
+            return False
+        own = {id(part) for part in call.module.modules()} if len(roots) > 1 else {id(call.module)}
+        return all(id(root) in own for root in roots) and _inputs(call) not in self._trained  # the others are parts of it
 
     def _count(self, call: RootCall) -> None:
         predicted = self.classes_of(call) if self._watch.seen.further is None else None

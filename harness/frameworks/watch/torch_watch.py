@@ -335,7 +335,7 @@ class TorchWatcher:
         self.seen.evaluation.strange, self.seen.evaluation.handed = self.splits.ids.facts(), self.handed.facts()
         self.seen.opposed, self.seen.evaluation.two_scales = self.opposed.facts(), self.relations.two_scales
         self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
-        self.seen.evaluation.encoded = self.session.encoders.facts()
+        self.seen.evaluation.encoded, self.seen.evaluation.numbered = self.session.encoders.facts(), self.session.numberings.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
     @property
