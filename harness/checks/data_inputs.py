@@ -225,6 +225,9 @@ class NotNormalised(Check):
         losses = reading.finite(reading.observed_losses(seen))
         if guess is None or first is None or len(losses) < 20:
             raise NotJudged(f"the input `{name}` is {why}, but whether training suffers was not probed")
+        calls = [call.step for call in seen.loss_calls]
+        if calls and calls.count(min(calls)) > 1:
+            raise NotJudged(f"the input `{name}` is {why}, but the loss has several parts, and what a guess costs is not known")
         end = reading.start_and_end(losses)[1]
         if reading.script_learns(seen) and end < 0.9 * guess:
             return None

@@ -9,7 +9,7 @@ import pytest
 from harness.checks.base import walk
 from harness.checks.data_facts import BatchFacts
 from harness.checks.loss_facts import LossCall
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 from tests.checks.made import finding, healthy, judge
 from tests.frameworks.watching import found, watch
 
@@ -136,5 +136,10 @@ def test_a_model_of_keras_may_have_a_mask() -> None:
     assert seen.model is not None
     seen.model.kind = "TFBertForTokenClassification"
     assert judge("L214", seen) == "found"
+    # A line of the script that has a number for each token may go on to leave some of them out.
+    asked = Site(file="train.py", line=3, source="ce = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=safe, logits=logits)")
+    seen.loss_calls[0].site = asked
+    assert judge("L214", seen) == "clean"
+    seen.loss_calls[0].site = None
     seen.model.kind = "Functional"
     assert judge("L214", seen) == "clean"

@@ -13,6 +13,8 @@ from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import dilution, two_scales
 
 _BATCHES, _ROWS, _LEAST, _COMPARED, _TRIED, _LAST = 32, 50_000, 100, 60, 8, 6
+# How far the shares of classes, and quantiles (in deviations) of numbers, may be from those of the model's answers.
+_ALIKE, _ALIKE_NUMBERS, _LEVELS = 0.02, 0.5, (0.1, 0.25, 0.5, 0.75, 0.9)
 
 Array = np.ndarray[Any, Any]
 # Answers and what is wanted, a number a row: float64 for numbers, int64 for classes.
@@ -83,7 +85,8 @@ class Relations:
         found.diluted = self._diluted(held=True) or self._diluted(held=False)
         for pair, place in reversed(self._compared):
             whole = all((side % 1 == 0).all() for side in pair)
-            if len(other[1]) % len(pair[1]) == 0 and len(pair[1]) >= _LEAST and (whole or not classes) and np.ptp(pair[0]) > 0:
+            fits = len(other[1]) % len(pair[1]) == 0 and len(pair[1]) >= _LEAST and (whole or not classes) and np.ptp(pair[0]) > 0
+            if fits and _same_answers(pair[0], other[0], classes=classes):
                 value = measure(*pair)
                 if found.compared is None or value > found.compared:  # a baseline is held against the references as well
                     found.compared, found.place = value, place
@@ -107,6 +110,16 @@ def numbers(answers: Array, wanted: Array) -> Pair | None:
     """A pair of numbers, one a row; None where there are more, or other shapes."""
     fits = wanted.ndim and answers.ndim and wanted.size == answers.size == len(wanted) == len(answers)
     return (answers.reshape(-1).astype(np.float64), wanted.reshape(-1).astype(np.float64)) if fits else None
+
+
+def _same_answers(compared: Array, answers: Array, *, classes: bool) -> bool:
+    """Whether these may be the model's answers in another order (classes by other names, numbers on another scale), and not those of a rule
+    that is held against the same references."""
+    if classes:
+        shares = [np.sort(np.unique(side, return_counts=True)[1])[::-1] / len(side) for side in (compared, answers)]
+        return len(shares[0]) == len(shares[1]) and bool(np.abs(shares[0] - shares[1]).max() <= _ALIKE)
+    levels = [np.quantile((side - side.mean()) / side.std(), _LEVELS) for side in (compared, answers) if side.std() > 0]
+    return len(levels) == 2 and min(float(np.abs(levels[0] - side).max()) for side in (levels[1], -levels[1][::-1])) <= _ALIKE_NUMBERS
 
 
 def _joined(pairs: list[Pair]) -> Pair | None:
