@@ -75,6 +75,7 @@ from harness.checks.training_facts import (
     OpposedFacts,
     OverrideFacts,
     PiledFacts,
+    PlayersFacts,
     RestedFacts,
     RoundedFacts,
     StaleFacts,
@@ -210,6 +211,7 @@ class Observation(Facts):
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
+    players: PlayersFacts | None = None
     same_order: SameOrderFacts | None = None
     scrambled: ScrambledFacts | None = None
     repeated: RepeatedFacts | None = None

@@ -60,6 +60,7 @@ from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_pending import Pending
 from harness.frameworks.watch.torch_phases import Phases
+from harness.frameworks.watch.torch_players import Players
 from harness.frameworks.watch.torch_policy import Policy
 from harness.frameworks.watch.torch_probes import Probes
 from harness.frameworks.watch.torch_recurrent import CutStates
@@ -110,7 +111,7 @@ class TorchWatcher:
         self.kept, self.rested = torch_kept.Unfollowed(self), Rested(self)
         self.phases, self.passes, self.cached = Phases(self), Passes(self), Cached(self)
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
-        self.handed, self.opposed = Handed(), Opposed(self)
+        self.handed, self.opposed, self.players = Handed(), Opposed(self), Players(self)
         self.opposed.attach()
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
@@ -170,6 +171,7 @@ class TorchWatcher:
         self.session.safely("an answer", self.cached.answered, call)
         self.session.safely("an answer", self.tempered.answered, call)
         self.session.safely("a copy", self._copied, call)
+        self.players.answered(call)
         if not call.grad or self.evaluating:
             self.session.safely("a mask", self.masks.asked, call)
             self.session.safely("an answer", self.rested.answered, call)
@@ -201,6 +203,7 @@ class TorchWatcher:
             self.relations.trained(pair, asked)
             self.session.safely("columns", self.session.emptied.trained, asked, None if pair is None else pair[1])
         self.evaluations.trained(calls)
+        self.session.safely("a judge and a maker", self._judged, loss, calls)
         for call in calls:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("parts of a batch", self.handed.trained, call)
@@ -244,6 +247,11 @@ class TorchWatcher:
         with self.session.paused():  # who looks for where a loss is cut off is not to see this
             self.copies.ran(call.module, lambda: list(call.module.parameters()), [call.args, call.kwargs], recorded=call.grad)
         self.unmeasured.ran(call)
+
+    def _judged(self, loss: Any, calls: list[RootCall]) -> None:
+        with self.session.paused():
+            self.players.trained(loss, calls)
+        self.seen.players = self.players.facts()
 
     def _behind(self) -> None:
         held = {id(weight) for known in self.steps.stepping for weight in known.weights()}
