@@ -356,7 +356,8 @@ class EvaluationFacts(Facts):
     found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
-    references."""
+    references. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after an evaluation that said the
+    opposite on the same line, as the evaluation did."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -364,6 +365,8 @@ class EvaluationFacts(Facts):
     with_gradients: int = 0
     training_in_eval_mode: int = 0
     training_forwards: int = 0
+    told_on: int = 0
+    told_off: int = 0
     metrics: list[MetricFacts] = []
     ranked: list[RankFacts] = []
     decisions: list[DecisionFacts] = []

@@ -10,6 +10,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
 _MIXED = 0.1  # of the distance between rows
+_TOLD = 4  # steps each way
 _UNTOLD = 20
 
 
@@ -77,7 +78,7 @@ class TrainingInEvaluationMode(Check):
         facts, model = seen.evaluation, seen.model
         count = facts.training_in_eval_mode
         if seen.framework in reading.KERAS:
-            return self._untold(seen)
+            return self._told_off(seen) or self._untold(seen)
         if not count or model is None or not model.stochastic:
             return None
         from_the_start = count >= facts.training_forwards
@@ -92,6 +93,20 @@ class TrainingInEvaluationMode(Check):
                        remedy="Call `model.train()` at the beginning of every epoch (or right after each evaluation).",
                        site=reading.place(seen, "uncalled.train", "eval_mode", "evaluation", "loss"),
                        evidence=[*reading.uncalled(seen, "train"), f"Evaluation batches before and between: {facts.forwards}"])
+
+    @staticmethod
+    def _told_off(seen: Observation) -> Finding | None:
+        """A flag of the script's own that its evaluation takes down, and that the next steps go by."""
+        facts, model = seen.evaluation, seen.model
+        if min(facts.told_on, facts.told_off) < _TOLD or model is None or not model.stochastic:
+            return None
+        what = "batch normalisation keeps its statistics and dropout is off" if model.has_batch_norm else "dropout is off"
+        return Finding(message=f"The model was told in {facts.told_on} steps that it trains, and in the {facts.told_off} after an "
+                               f"evaluation that it does not: {what}.",
+                       remedy="Set the flag that the call goes by when an epoch begins, or right after each evaluation; or leave it out: "
+                              "`model(x, training=True)` where you train, `training=False` where you evaluate.",
+                       site=reading.place(seen, "told_off", "forward", "model"),
+                       evidence=["the same line calls the model for training and for the evaluation", *reading.own_losses(seen)])
 
     @staticmethod
     def _untold(seen: Observation) -> Finding | None:

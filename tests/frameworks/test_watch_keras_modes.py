@@ -104,3 +104,38 @@ def test_a_model_that_fit_has_trained(tmp_path: Path, name: str, layer: str, ask
         assert finding is not None
         assert finding.site is not None
         assert finding.site.source == f"answers = {asked}"
+
+
+FLAG = """
+inputs = keras.Input((10,))
+body = keras.Sequential([inputs, keras.layers.Dense(16, activation="relu"), keras.layers.Dropout(0.3), keras.layers.Dense(2)])
+class Net:
+    training = True
+    def __call__(self, x, training=None):
+        return body(x, training=self.training)
+net, optimizer = Net(), keras.optimizers.Adam(0.01)
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+def evaluate():
+    net.training = False
+    return float(loss_of(y, net(x)))
+for epoch in range(3):
+    BEGIN
+    for start in range(0, 640, 64):
+        with tf.GradientTape() as tape:
+            loss = loss_of(y[start:start + 64], STEP)
+        optimizer.apply_gradients(zip(tape.gradient(loss, body.trainable_variables), body.trainable_variables))
+    evaluate()
+"""
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize(("begin", "step", "wrong"), [
+    ("pass", "net(x[start:start + 64])", True), ("net.training = True", "net(x[start:start + 64])", False),
+    ("pass", "body(x[start:start + 64], training=True) if epoch < 1 else body(x[start:start + 64],\\\n training=False)", False)])
+def test_a_flag_that_nobody_puts_up_again(name: str, begin: str, step: str, tmp_path: Path, *, wrong: bool) -> None:
+    text = (HEAD + FLAG).replace("NAME", name).replace("BEGIN", begin).replace("STEP", step)
+    seen = watch(tmp_path, text, probe_seconds=0.5, steps=40)
+    assert seen.warnings == []
+    assert ("E503" in found(seen)) is wrong, seen.evaluation
+    if wrong:
+        assert seen.sites["told_off"].source == "return float(loss_of(y, net(x)))"

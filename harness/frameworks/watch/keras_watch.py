@@ -37,6 +37,7 @@ from harness.frameworks.watch.keras_left_out import LeftOut
 from harness.frameworks.watch.keras_loop import Loop
 from harness.frameworks.watch.keras_metrics import Metrics
 from harness.frameworks.watch.keras_model import Models, flat_layers
+from harness.frameworks.watch.keras_modes import Modes
 from harness.frameworks.watch.keras_open_tapes import OpenTapes
 from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_origins import Origins
@@ -88,7 +89,7 @@ class KerasWatcher:
         self.copies, self.held = Copies(session.sites), set[int]()
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.drawn, self.restores, self.rounding = DrawnRows(self), Restores(self), Rounding(self)
-        self.scaled = Scaled(self)
+        self.scaled, self.modes = Scaled(self), Modes(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
@@ -228,13 +229,14 @@ class KerasWatcher:
     def loop_ran(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, recorded: bool) -> None:
         """A loop of the script's own has called a model; `recorded`: under a tape."""
         self.copies.ran(model, lambda: model.weights, [args, kwargs], recorded=recorded)
+        self.modes.ran(kwargs.get("training"), recorded=recorded)
         if recorded:
             self.left_out.ran(model, kwargs.get("training"))
 
     def loop_stepped(self, sources: list[Any]) -> None:
         """A loop of the script's own has taken a step. `sources`: the weights that its tape was asked about last."""
         self.held |= set(map(id, sources))
-        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets):
+        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets, self.modes):
             part.stepped()
 
     def _behind(self) -> None:
