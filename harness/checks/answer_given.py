@@ -9,6 +9,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_facts import SeriesFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AheadFacts
 from harness.checks.tensor_facts import Site
@@ -34,6 +35,8 @@ class AnswerGiven(Check):
         come before it."""
         if seen.probes.ahead is not None and not reading.several_models(seen):
             return _looks_ahead(seen, seen.probes.ahead)
+        if seen.series is not None:
+            return _in_the_window(seen, seen.series)
         if unhidden(seen):
             asked = sum(batch.unhidden for batch in seen.batches)
             return Finding(
@@ -93,6 +96,19 @@ def unhidden(seen: Observation) -> bool:
     if re.search(_WRITES, kind) or call is None or call.target is None or labels is None:
         return False
     return math.prod(call.target.shape) == math.prod(labels.shape)
+
+
+def _in_the_window(seen: Observation, found: SeriesFacts) -> Finding:
+    """Steps of a window that lie several rows apart, and a delay that was counted in steps."""
+    span = (found.length - 1) * found.rate
+    lies = "is one of its steps" if found.offset % found.rate == 0 else "lies between two of its steps"
+    return Finding(
+        message=f"The target lies inside the window that the model is given: the window covers {span + 1} rows of the series "
+                f"({found.length} steps, {found.rate} rows apart), and the target is {found.offset} rows behind its first and {lies}.",
+        remedy="Count the delay in rows, from the first of the window to the target behind its last: `delay = sampling_rate * "
+               "(sequence_length + ahead - 1)`; then `targets=series[delay:]`.",
+        site=reading.place(seen, "delay") or found.site,
+        evidence=[f"target i is column {found.column} of row i + {found.offset}; the window that begins at row i ends at row i + {span}"])
 
 
 def _looks_ahead(seen: Observation, found: AheadFacts) -> Finding:

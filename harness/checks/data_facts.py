@@ -275,6 +275,18 @@ class ReaderFacts(Facts):
     site: Site | None = None
 
 
+class SeriesFacts(Facts):
+    """Windows of `length` steps, each `rate` rows apart, that Keras cuts out of a series: the target of one is in a `column` of it (of so
+    many), `offset` rows behind its first. `site`: where they are cut."""
+
+    column: int
+    columns: int
+    length: int
+    rate: int
+    offset: int
+    site: Site | None = None
+
+
 class SameOrderFacts(Facts):
     """A sampler that draws an order for each pass of a training (`rows` of them), and drew the same one in all `passes`. `by_epoch`: it
     draws by an epoch that it is told. `seed`: where the script sets a generator back between the passes."""

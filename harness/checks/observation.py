@@ -28,6 +28,7 @@ from harness.checks.data_facts import (
     RedrawnFacts,
     ResizedFacts,
     SameOrderFacts,
+    SeriesFacts,
     SourceFacts,
     VocabularyFacts,
 )
@@ -213,6 +214,7 @@ class Observation(Facts):
     rounded: RoundedFacts | None = None
     players: PlayersFacts | None = None
     same_order: SameOrderFacts | None = None
+    series: SeriesFacts | None = None
     scrambled: ScrambledFacts | None = None
     repeated: RepeatedFacts | None = None
     emptied: EmptiedFacts | None = None

@@ -14,6 +14,7 @@ from harness.frameworks.watch import (
     keras_overwritten,
     keras_readers,
     keras_self_likeness,
+    keras_series,
     keras_straight,
     keras_tracing,
     parsed,
@@ -116,6 +117,7 @@ class KerasWatcher:
         for told in (self.states, self.asked, Origins(session), self.unbuilt, self.rounding, self.scaled):
             told.attach(keras)
         keras_clipped.attach(session, keras)
+        keras_series.attach(session, keras)
         Scrambled(session).of_keras(keras, made[0].place_of)
         Metrics(self, keras, made[0]).attach()
         self.resets.attach(keras)
