@@ -132,6 +132,15 @@ class LossCall(Facts):
         return self.name in {"cross_entropy", "nll", "sparse_categorical"}
 
 
+class PairedFacts(Facts):
+    """Losses of single rows, of the shape `losses`, that were multiplied by weights of the shape `weights`: broadcasting made a product for
+    every pair of rows."""
+
+    losses: list[int]
+    weights: list[int]
+    site: Site | None = None
+
+
 class UnweighedFacts(Facts):
     """Weights of rows that came with the batches, in this range, made of `class_weight` or not, and did not change what went backward.
     `site`: where the step calls its loss."""

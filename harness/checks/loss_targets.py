@@ -10,7 +10,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.loss_facts import LossCall
+from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.checks.training_facts import ExceptionFacts
@@ -197,6 +197,8 @@ class TargetShape(Check):
                            remedy=_SEVERAL if several else self._remedy(error.message),
                            site=next(iter(made), None) or error.site or reading.place(seen, "loss"),
                            evidence=[f"{error.type}: {_telling(error.message)}", *_shapes(seen), *reading.caveat(seen)])
+        if seen.paired is not None:
+            return _weighed(seen, seen.paired)
         for call in (*seen.loss_calls, *seen.broadcasts):
             if seen.framework in reading.KERAS and (call.name != "other" or call.lined_up):
                 continue  # Keras puts (N, 1) and (N,) in line before it compares
@@ -243,6 +245,19 @@ class TargetShape(Check):
         if re.search(r"are incompatible|same rank", message):
             return 'The labels are class ids: use a sparse loss (`loss="sparse_categorical_crossentropy"`), or give the model one output.'
         return "Give output and target the same shape: `output.squeeze(-1)`, or `labels.unsqueeze(-1)`."
+
+
+def _weighed(seen: Observation, found: PairedFacts) -> Finding:
+    """The mean over all pairs is the product of both means: what any one row weighs is gone."""
+    short = len(found.losses) > len(found.weights)
+    fix = ("tf.expand_dims(weights, -1)" if short else "tf.squeeze(weights, -1)") if seen.framework in reading.KERAS else (
+        "weights.unsqueeze(1)" if short else "weights.squeeze(-1)")
+    rows = math.prod(found.losses)
+    return Finding(
+        message=f"The losses of {rows} rows {_text(tuple(found.losses))} and their weights {_text(tuple(found.weights))} are broadcast to "
+                f"{_text((rows, rows))}: every row is weighed by the weights of all, and in the mean none weighs more than another.",
+        remedy=f"Give both the same shape before they are multiplied: `{fix}`.", site=found.site or reading.place(seen, "loss"),
+        evidence=[f"the mean of such a table is the mean of the losses times the mean of the weights; it has {rows * rows} numbers"])
 
 
 def _grown(call: LossCall) -> tuple[int, ...] | None:

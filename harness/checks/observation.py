@@ -42,6 +42,7 @@ from harness.checks.loss_facts import (
     LikenessFacts,
     LossCall,
     NegatedFacts,
+    PairedFacts,
     PolicyFacts,
     StrayFacts,
     TemperedFacts,
@@ -212,6 +213,7 @@ class Observation(Facts):
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
+    paired: PairedFacts | None = None
     players: PlayersFacts | None = None
     same_order: SameOrderFacts | None = None
     series: SeriesFacts | None = None

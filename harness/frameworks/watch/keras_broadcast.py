@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.loss_facts import LossCall
+from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.keras_bare import of_variable
 from harness.frameworks.watch.keras_trace import numpy_of
@@ -29,6 +29,12 @@ class Broadcasts:
         self._watch, self._bare = watch, bare
         self._outputs = outputs
         self._looking = looking
+        self._losses: dict[int, Any] = {}  # of single rows, kept so that their numbers are not given to others
+
+    def lost(self, value: Any) -> None:
+        """A function of losses gave this."""
+        if len(value.shape) == 1 and (value.shape[0] or 0) > 1:
+            self._losses = {**(self._losses if len(self._losses) < _KEPT else {}), id(value): value}
 
     def attach(self) -> None:
         import tensorflow as tf
@@ -41,7 +47,10 @@ class Broadcasts:
         def operator(left: Any, right: Any) -> Any:
             made = original(left, right)
             outputs = self._outputs()
-            if outputs and (id(left) in outputs) != (id(right) in outputs) and self._looking():
+            if (id(left) in self._losses) != (id(right) in self._losses) and self._looking():
+                rows, other = (left, right) if id(left) in self._losses else (right, left)
+                self._watch.session.safely("weights of rows", self._weighed, rows, other, made)
+            elif outputs and (id(left) in outputs) != (id(right) in outputs) and self._looking():
                 pred, other = (left, right) if id(left) in outputs else (right, left)
                 self._watch.session.safely("a broadcast", self._combined, pred, other, made, outputs)
             elif self._bare() and of_variable(left, right) and self._looking() and len(outputs) < _KEPT:
@@ -49,6 +58,11 @@ class Broadcasts:
             return made
 
         return operator
+
+    def _weighed(self, rows: Any, other: Any, made: Any) -> None:
+        size, seen = np.shape(other), self._watch.seen
+        if size == (rows.shape[0], 1) and np.shape(made) == (rows.shape[0],) * 2:
+            seen.paired = seen.paired or PairedFacts(losses=list(rows.shape), weights=list(size), site=self._watch.session.sites.here())
 
     def _combined(self, pred: Any, other: Any, made: Any, outputs: dict[int, Any]) -> None:
         shape, size = tuple(pred.shape), np.shape(other)

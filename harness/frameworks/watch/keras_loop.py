@@ -95,7 +95,8 @@ class Loop:
         replace(tf.GradientTape, "__enter__", self._wrap_enter)
         replace(tf.Tensor, "__sub__", self._wrap_difference)
         self._evaluations.attach()
-        Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and recorded()).attach()
+        self._broadcasts = Broadcasts(self._watch, lambda: self._outputs, lambda: self._looking, lambda: self._runs_bare and recorded())
+        self._broadcasts.attach()
         Cut(self._watch, lambda: self._outputs, lambda: self._looking).attach()
         replace(self._keras.Model, "__call__", self._wrap_model)
         replace(self._keras.losses.Loss, "__call__", self._wrap_loss)
@@ -221,6 +222,7 @@ class Loop:
         self._take(loss, true, pred, weight, value)
 
     def _take(self, again: Callable[..., Any] | None, true: Any, pred: Any, weight: Any, value: Any) -> None:
+        self._broadcasts.lost(value)
         if recorded() and len(self._taken.losses) < _PARTS:
             self._taken.losses.append((again, true, pred, weight, value))
 

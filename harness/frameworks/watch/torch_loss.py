@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.loss_facts import LossCall
+from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.model_facts import ModelFacts
 from harness.frameworks.watch import endings, tensors, torch_bootstrap, torch_graph, torch_self_likeness
 from harness.frameworks.watch.sites import Place, site
@@ -179,6 +179,7 @@ class Losses:
                 watch.session.safely("row losses", self._rows, record)
         if len(used) > 1 and len(watch.seen.loss_terms) < 240:
             watch.session.safely("loss terms", self._terms, plain, used)
+        watch.session.safely("weights of rows", self._weighed, used)
         watch.session.safely("losses that stay behind", watch.strays.committed, plain, used)
         watch.session.safely("the sign of a loss", watch.signs.committed, plain, used, calls)
         watch.session.safely("a policy", watch.policy.committed, plain)
@@ -187,6 +188,13 @@ class Losses:
         with watch.session.paused():
             watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)
         return used
+
+    def _weighed(self, used: list[LossRecord]) -> None:
+        """Losses of single rows that met a number a row in another shape."""
+        rows = {record.output.numel() for record in used if record.output.dim()}
+        pair = self._watch.tape.broadcast() if rows and self._watch.seen.paired is None else None
+        if pair is not None and pair[0].numel() in rows:
+            self._watch.seen.paired = PairedFacts(losses=list(pair[0].shape), weights=list(pair[1].shape), site=site(pair[2]))
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:
         """A loss that no function of torch made: the model's own, or arithmetic in the script."""
