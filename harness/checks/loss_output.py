@@ -45,7 +45,8 @@ class OutputFitsLoss(Check):
             found = self._classes_as_numbers(seen, call)
         if found is None and call is not None:
             found = (self._range(seen, call, activation) or self._several_at_once(seen) or self._kind(seen, call, activation, units)
-                     or self._heads(seen) or out_of_reach.cosines(seen) or out_of_reach.alike(seen) or out_of_reach.far(seen))
+                     or self._heads(seen) or out_of_reach.cosines(seen) or out_of_reach.alike(seen) or out_of_reach.far(seen)
+                     or out_of_reach.ordered(seen))
         if found is None and call is None and units is None:
             raise NotJudged("neither a loss call nor the last layer was seen")
         return found

@@ -47,6 +47,26 @@ def cosines(seen: Observation) -> Finding | None:
         site=calls[0].site or reading.place(seen, "loss"), evidence=shown)
 
 
+def ordered(seen: Observation) -> Finding | None:
+    """Targets in which two numbers stand the other way round than they do in any answer."""
+    found = seen.probes.column_order
+    if found is None or reading.several_models(seen):
+        return None
+    corners = found.columns == 4 and set(found.pairs) <= {(0, 2), (1, 3)}
+    boxes = ("Bring both to one form: corners of x, y, width and height are `boxes[:, 2:] += boxes[:, :2]` "
+             "(`torchvision.ops.box_convert(boxes, \"xywh\", \"xyxy\")`).")
+    told = ", as the corners of a box, where the targets look like a corner and a size" if corners else ""
+    return Finding(
+        message=f"The model cannot answer what is wanted: of its {found.columns} numbers a row, number {found.above} (counted from 0) is "
+                f"never below number {found.below}, whatever its weights are{told}. In {found.against:.0%} of the targets it is.",
+        remedy=boxes if corners else "Give the targets in the form that the model answers in, or let it answer in theirs.",
+        site=reading.place(seen, "collator.labels", "getitem.targets", "getitem.labels", "map.labels")
+        or next(iter(sourcing.lines(seen, "labels")), None) or raised.made_by(seen, *raised.LABELS)
+        or reading.place(seen, "loss", "forward", "fit"),
+        evidence=[f"targets that were looked at: {found.rows}; weights were drawn anew for the answers until chance could be ruled out",
+                  *reading.own_losses(seen)])
+
+
 def far(seen: Observation) -> Finding | None:
     """Targets that are hundreds of times as large as the outputs, which steps of a usual size never come near to."""
     train, own = seen.probes.train, seen.probes.overfit

@@ -101,6 +101,18 @@ class AheadFacts(Facts):
     back: int = 0
 
 
+class ColumnOrderFacts(Facts):
+    """A model's answers, `columns` numbers a row, of which number `above` is never under number `below`, whatever its weights are: of the
+    `rows` of targets that were seen, the share `against` has it so. `pairs`: all such (below, above)."""
+
+    below: int
+    above: int
+    pairs: list[tuple[int, int]]
+    columns: int
+    rows: int
+    against: float
+
+
 class ContraryFacts(Facts):
     """A loss, step by step, with other answers in the place of the model's: `silent` ones, which say nothing, those a little to the `right`
     side of what is wanted, or to the `wrong` one, and `certain` ones, which are right."""
@@ -307,6 +319,7 @@ class ProbeFacts(Facts):
     number_baseline_rows: int = 0
     number_baseline_columns: int = 1
     ahead: AheadFacts | None = None
+    column_order: ColumnOrderFacts | None = None
     contrary: ContraryFacts | None = None
     indifferent: IndifferentFacts | None = None
     straight: StraightFacts | None = None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 import linecache
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from harness.checks.probe_facts import AlikeFacts, OrderlessFacts, StraightFacts
+from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, OrderlessFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
     alike,
+    column_order,
     keras_fillers,
     keras_key_masks,
     keras_norms,
@@ -27,7 +29,7 @@ from harness.frameworks.watch.keras_forward import Forward
 from harness.frameworks.watch.keras_model import flat_layers
 from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_rows import Inside
-from harness.frameworks.watch.keras_state import optimizers_of
+from harness.frameworks.watch.keras_state import optimizers_of, redraw
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.restraints import Restraint
@@ -36,6 +38,8 @@ from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
+
+_REDRAWN = 3  # steps that are answered with weights of other draws
 
 
 class Probes(Rounds[Step]):
@@ -90,6 +94,7 @@ class Probes(Rounds[Step]):
         self.facts.summed = session.safely("a sum of rows", backend.summed, steps, session.sites)
         if any(batch.filled_labels for batch in self._watch.seen.batches):
             self.facts.fillers_counted = session.safely("labels of padding", keras_fillers.counted, backend, steps[0])
+        self.facts.column_order = session.safely("numbers in an order", self._column_order, backend, steps)
         inside = Inside(self._watch.keras, session.sites, self._watch.compiles.place_of)
         if self.facts.rows is not None and neighbours.suspect(self.facts.rows):
             session.safely("rows of a batch", backend.mixing, steps[0], inside, self.facts.rows)
@@ -236,6 +241,21 @@ class Probes(Rounds[Step]):
         if plain is None or other is None or not orderless.is_blind([plain], [other], to):
             return None
         return OrderlessFacts(length=len(to), site=site(orderless.embedding(self._watch.session.script)))
+
+    def _column_order(self, backend: KerasBackend, steps: list[Step]) -> ColumnOrderFacts | None:
+        wanted = [numpy_of(step.data[1]) for step in steps if isinstance(step.data, tuple) and len(step.data) > 1 and hasattr(
+            step.data[1], "shape")]
+        if not wanted or not all(column_order.fits(part) for part in wanted):
+            return None
+        weights = self._watch.steps.model.trainable_variables
+
+        def answers(seed: int) -> Iterator[Any]:
+            redraw(weights, seed)
+            yield from (backend.predictions(step.data) for step in steps[:_REDRAWN])
+
+        found = column_order.measure(np.concatenate(wanted), answers)
+        backend.put()
+        return found
 
     def _mask_ends(self, backend: KerasBackend, step: Step) -> None:
         facts, layer = self.facts.padding, backend.unmasked(step)

@@ -155,6 +155,15 @@ def shake(variables: list[Any], share: float) -> None:
         variable.assign((value + noise).astype(value.dtype))
 
 
+def redraw(variables: list[Any], seed: int) -> None:
+    """Weights of another draw, normal numbers twice their own size; vectors that are zero get numbers as well."""
+    generator = np.random.default_rng(seed)
+    for variable in variables:
+        value = np.array(variable.numpy()).astype(np.float32)
+        size = 2.0 * float(np.sqrt(np.mean(value**2))) or 0.5
+        variable.assign((generator.normal(size=value.shape) * size).astype(value.dtype))
+
+
 @contextlib.contextmanager
 def generators_kept() -> Iterator[None]:
     """Python's, NumPy's, TensorFlow's and Keras' generators afterwards as before.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from harness.checks import loss_value
-from harness.checks.probe_facts import AlikeFacts, OrderlessFacts, StraightFacts
+from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, OrderlessFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
     alike,
+    column_order,
     orderless,
     straight,
     tensors,
@@ -32,7 +36,7 @@ from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_backend import Step, TorchBackend
 from harness.frameworks.watch.torch_loss import LOSSES
-from harness.frameworks.watch.torch_state import Start
+from harness.frameworks.watch.torch_state import Start, redraw
 
 if TYPE_CHECKING:
     from harness.checks.probe_facts import CurveFacts
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _WEIGHTS = 300_000_000
+_REDRAWN = 3  # steps that are answered with weights of other draws
 _LONGER = 4  # times the script's steps
 
 
@@ -168,6 +173,8 @@ class Probes(Rounds[Step]):
                                                          [step[0] for step in steps])
         self.facts.indifferent = self._watch.session.safely(
             "rows that a loss wants nothing of", torch_indifferent.measure, self._watch.torch, [step[0] for step in steps])
+        self.facts.column_order = self._watch.session.safely(
+            "numbers in an order", self._column_order, backend, [step[0] for step in steps])
         self.facts.summed = self._watch.session.safely("a sum of rows", backend.summed, steps, self._watch.session.sites)
         self._watch.session.safely("a softmax of one number", self._of_one, steps)
         self.facts.straight = self._watch.session.safely("a straight map", self._straight, backend, replay)
@@ -281,6 +288,24 @@ class Probes(Rounds[Step]):
                 self.facts.softmax_of_one = shape
                 watch.session.noted("softmax_of_one", place)
         watch.session.noted("softmax_twice", torch_rows.softmax_twice(watch.torch, steps[0][0], watch.session.sites))
+
+    def _column_order(self, backend: TorchBackend, replays: list[Replay]) -> ColumnOrderFacts | None:
+        wanted = [tensors.array(replay.target) for replay in replays]
+        known = [part for part in wanted if part is not None and column_order.fits(part)]
+        if not known or len(known) < len(wanted) or self._start is None:
+            return None
+        weights = self._start.weights
+
+        def answers(seed: int) -> Iterator[Any]:
+            redraw(self._watch.torch, weights, seed)
+            for replay, part in zip(replays[:_REDRAWN], known, strict=False):
+                fitting = [output for output in backend.outputs(replay) if output.shape == part.shape]
+                yield tensors.array(fitting[-1]) if fitting else np.zeros((1, 1))
+
+        with backend.evaluating():
+            found = column_order.measure(np.concatenate(known), answers)
+        backend.put()
+        return found
 
     def _straight(self, backend: TorchBackend, replay: Replay) -> StraightFacts | None:
         rows, torch = replay.first_rows(), self._watch.torch

@@ -179,3 +179,11 @@ def own_generators_kept(dataset: Any) -> Iterator[None]:
                 owner.setstate(state)
             else:
                 owner.set_state(state)
+
+
+def redraw(torch: Any, weights: list[Any], seed: int) -> None:
+    """Weights of another draw, normal numbers twice their own size; what is zero gets numbers as well."""
+    generator = torch.Generator().manual_seed(seed)
+    for weight in (weight for weight in weights if weight.is_floating_point()):
+        size = 2.0 * float(weight.detach().float().pow(2).mean().sqrt()) or 0.5
+        weight.data.copy_(size * torch.randn(weight.shape, generator=generator))
