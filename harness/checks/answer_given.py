@@ -116,9 +116,10 @@ def _looks_ahead(seen: Observation, found: AheadFacts) -> Finding:
     where = f"Column {found.column} of the inputs (of {found.features}, counted from 0)"
     if found.window:
         where = f"Feature {found.column} of the window (of {found.features}, counted from 0), {found.back} steps before its end,"
+    told = ("once the others are taken away, what is left is the answer, to the last digit" if not found.later else
+            f"it comes out of them to the last digit, and reaches {found.later} step{'s' if found.later > 1 else ''} beyond the target")
     return Finding(
-        message=f"{where} is a mean over {found.taps} values of the series, and the target is one of these: once the others are taken "
-                "away, what is left is the answer, to the last digit.",
+        message=f"{where} is a mean over {found.taps} values of the series, and the target is one of these: {told}.",
         remedy="Average what is known beforehand only: `series.rolling(5).mean().shift(1)`; with `np.convolve` the part that ends before "
                "the target (`mode=\"same\"` and `center=True` reach half a width ahead).",
         site=reading.place(seen, "smoothed") or _chosen(seen, "inputs"), evidence=[])

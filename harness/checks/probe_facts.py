@@ -92,13 +92,14 @@ class ShiftFacts(Facts):
 
 class AheadFacts(Facts):
     """A column of the inputs, counted from 0 among `features` (in a `window` of the step that lies `back` before its last one), which is a
-    mean over `taps` values of a series, one of them the target."""
+    mean over `taps` values of a series, one of them the target; the last of them `later` steps behind it."""
 
     column: int
     features: int
     window: bool
     taps: int
     back: int = 0
+    later: int = 0
 
 
 class ColumnOrderFacts(Facts):

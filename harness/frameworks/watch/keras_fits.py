@@ -28,6 +28,7 @@ class FitCalls:
         self.weighted = False  # by class
         self.planned: tuple[int, float | None, float | None] | None = None
         self._scheduled: tuple[Any, float, int] | None = None
+        self.arrays: tuple[Any, Any] | None = None  # what the first `fit` was given, where it is rows and a number for each
         self._weighing = Weighing(watch.session)
         self._unwatched = 0
         self._fitted: dict[int, tuple[Any, set[int]]] = {}
@@ -90,6 +91,8 @@ class FitCalls:
         self.weighted = given.get("class_weight") is not None
         self._session.safely("the weights of classes", self._weighing.fitted, given.get("class_weight"))
         self._watch.data.begins(given)
+        pair = given.get("x"), given.get("y")
+        self.arrays = self.arrays or (pair if all(hasattr(part, "shape") for part in pair) else None)
         if not self._watch.seen.steps and not written.repeated(self._session.sites.place()):
             self._session.safely("the schedule", self._plan, model, given)
 

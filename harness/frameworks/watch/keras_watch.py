@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import (
+    in_order,
     keras_argmax,
     keras_blanks,
     keras_clipped,
@@ -262,5 +263,6 @@ class KerasWatcher:
                            ("relations", self._relate), ("what a schedule plans", self.compiles.ahead),
                            ("rows of an evaluation", self.drawn.measure),
                            ("the embedding", self._only_embedding), ("probes", lambda: self.probes.finish(error)),
+                           ("rows in their order", lambda: in_order.of_keras(self)),
                            ("a schedule", self.fits.finish)):
             session.safely(f"finishing {name}", part)

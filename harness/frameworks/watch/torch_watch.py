@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
+    in_order,
     texts,
     torch_augmented,
     torch_batches,
@@ -373,7 +374,7 @@ class TorchWatcher:
                            ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish), ("copies", self._behind),
                            ("texts that are written", self.generations.finish),
                            ("passes", self.passes.finish), ("relations", self._relate), ("pictures", self._mirrored),
-                           ("probes", lambda: self.probes.finish(error))):
+                           ("probes", lambda: self.probes.finish(error)), ("rows in their order", lambda: in_order.of_torch(self))):
             session.safely(f"finishing {name}", part)
         if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):
             self.seen.framework = "torch"

@@ -209,9 +209,10 @@ def compared_with_padding(script: Path) -> Place | None:
 
 
 def smoothed(script: Path) -> Place | None:
-    """Where a script first averages neighbouring values."""
-    lines = [node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and _name(node.func) in _SMOOTHS]
-    return (str(script), min(lines), "<module>") if lines else None
+    """Where a script first averages neighbouring values, around a middle if there is such a line."""
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and _name(node.func) in _SMOOTHS]
+    around = [node for node in calls if any(word.arg in ("center", "mode") for word in node.keywords)]
+    return (str(script), min(node.lineno for node in around or calls), "<module>") if calls else None
 
 
 def assigned(name: str, script: Path, sites: Sites, *, bare: bool = False) -> Place | None:
