@@ -180,9 +180,10 @@ class DivergenceFacts(Facts):
 
 class TemperedFacts(Facts):
     """A loss that holds the answers of one model against those of another, such as a teacher: of each call that was looked at, by what the
-    answers of both were divided before their softmax was taken, (output, target). `read`: off the graph of all steps, once. `site`: the
-    call."""
+    answers of both were divided before their softmax was taken, (output, target). `softened`: the same of the output alone, by its graph,
+    whatever the target is. `read`: off the graph of all steps, once. `site`: the call."""
 
     temperatures: list[tuple[float, float]] = []
+    softened: list[float] = []
     read: bool = False
     site: Site | None = None

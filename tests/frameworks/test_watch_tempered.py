@@ -55,3 +55,24 @@ def test_two_students_of_each_other(tmp_path: Path) -> None:
     seen = watch(tmp_path, text.replace("LOSS", "F.kl_div(F.log_softmax(given / T, -1), F.softmax(wanted / 2, -1), reduction='batchmean')"))
     assert seen.tempered is not None
     assert all(pair == pytest.approx((4.0, 2.0), rel=1e-3) for pair in seen.tempered.temperatures)
+
+
+SOFT = "F.kl_div(F.log_softmax(given / T, -1), F.softmax(wanted / T, -1), reduction='batchmean')"
+HARD = "F.cross_entropy(given, labels)"
+
+
+@pytest.mark.parametrize("teacher", ["teacher(rows)", "answers[number]"])
+@pytest.mark.parametrize(("loss", "fault"), [
+    (f"0.6 * {SOFT} + 0.4 * {HARD}", True), (f"0.6 * {SOFT} * T ** 2 + 0.4 * {HARD}", False),
+    (f"0.05 * {SOFT} * T ** 2 + 0.95 * {HARD}", False), (f"10 * {SOFT} + {HARD}", False), (f"0 * {SOFT} + 1.0 * {HARD}", False)],
+    ids=["not squared", "squared", "little of it", "a weight of its own", "labels alone"])
+def test_a_loss_that_the_temperature_makes_small(tmp_path: Path, teacher: str, loss: str, *, fault: bool) -> None:
+    text = SCRIPT.replace("T = 4.0", "T = 8.0\nwith torch.no_grad():\n    answers = [teacher(rows) for rows in x.split(32)]")
+    text = text.replace("for rows in x.split(32):\n        with", "for number, rows in enumerate(x.split(32)):\n        with")
+    text = text.replace("wanted = teacher(rows)", f"wanted = {teacher}").replace(
+        "        loss = LOSS", f"        labels = (rows[:, 0] > 0).long() + 2 * (rows[:, 1] > 0).long()\n        loss = {loss}")
+    found = {result.code: result.finding for result in walk(watch(tmp_path, text)) if result.state == "found"}
+    assert ("L215" in found) is fault
+    if fault:
+        assert found["L215"] is not None
+        assert "T ** 2" in found["L215"].remedy

@@ -251,9 +251,11 @@ class Losses:
         weights = [weight for optimizer in watch.steps.known_optimizers() for weight in optimizer.weights() if weight.requires_grad]
         for record, factor in zip(found, factors, strict=True):
             value = record.facts.value
-            if factor is not None and tensors.readable(factor) and value is not None:
-                value *= float(factor.sum())  # of an unreduced loss, whose value is a mean, the factors add up to its weight
-            term = {"step": record.facts.step, "name": record.facts.name, "value": value, "line": record.place[1] if record.place else None}
+            weight = float(factor.sum()) if factor is not None and tensors.readable(factor) else None
+            if weight is not None and value is not None:
+                value *= weight  # of an unreduced loss, whose value is a mean, the factors add up to its weight
+            term = {"step": record.facts.step, "name": record.facts.name, "value": value, "factor": weight,
+                    "line": record.place[1] if record.place else None}
             if len(watch.seen.steps) < _TERM_GRADIENTS and tensors.readable(loss) and weights and factor is not None:
                 gradients = grad(record.output, weights, grad_outputs=factor, retain_graph=True, allow_unused=True)
                 squares = [float(gradient.detach().float().pow(2).sum()) for gradient in gradients if gradient is not None]
