@@ -128,3 +128,27 @@ def test_an_error_of_the_first_rank(tmp_path: Path, capfd: pytest.CaptureFixture
     assert call("diagnose", "--json", "--timeout", "120", str(path)) == 1
     found = json.loads(capfd.readouterr().out)
     assert found["first"]["finding"]["site"]["source"].startswith("return nn.Sequential(nn.Linear(9, 16)")
+
+
+def test_an_error_of_a_script_that_is_started(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "prepare.py").write_text("import json\nsettings = json.loads('{\"rows\": 3}')\nprint(settings['columns'])\n")
+    path = tmp_path / "train.py"
+    path.write_text("import os, subprocess, sys\nhere = os.path.dirname(os.path.abspath(__file__))\n"
+                    "subprocess.run([sys.executable, 'prepare.py'], cwd=here, check=True)\n")
+    assert call("diagnose", "--json", "--timeout", "120", str(path)) == 1
+    site = json.loads(capfd.readouterr().out)["first"]["finding"]["site"]
+    assert (site["file"], site["line"]) == (str(tmp_path / "prepare.py"), 3)
+
+
+def test_other_commands_are_left_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "prepare.py").write_text("import sys\nprint('prepared', sys.argv[1:], __name__)\nsys.exit(5)\n")
+    path = tmp_path / "train.py"
+    path.write_text("import os, subprocess, sys\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+                    "made = [subprocess.run(command, capture_output=True, text=True, **more) for command, more in [\n"
+                    "    ([sys.executable, '-X', 'utf8', 'prepare.py', '-n', '3'], {}), ([sys.executable, '-c', 'print(7)'], {}),\n"
+                    "    ([sys.executable, '-m', 'platform'], {}), ('echo shell', {'shell': True}), (['echo', 'x.py'], {})]]\n"
+                    "print([(one.returncode, one.stdout.strip()[:40]) for one in made])\n")
+    assert call("diagnose", "--verbose", "--timeout", "120", str(path)) == 2
+    printed = "".join(capfd.readouterr())
+    assert """[(5, "prepared ['-n', '3'] __main__"), (0, '7'), (0, 'Linux""" in printed
+    assert "(0, 'shell'), (0, 'x.py')]" in printed

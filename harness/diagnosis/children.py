@@ -90,7 +90,8 @@ class Children:
             return own
         for output in self._outputs:
             seen = transport.read(output)
-            if seen is not None and (trained(seen) or (seen.exception is not None and seen.reached != "setup")):
+            failed = seen is not None and seen.exception is not None and (seen.reached != "setup" or own.exception is not None)
+            if seen is not None and (trained(seen) or failed):
                 seen.further = None  # a second run would have to come to it in that process
                 seen.warnings += [text for text in own.warnings if text not in seen.warnings]
                 return seen
