@@ -275,6 +275,18 @@ class ReaderFacts(Facts):
     site: Site | None = None
 
 
+class EatenFacts(Facts):
+    """A table of ids that the script wrote into while it trained: `rows` (`of` so many) have changed, and the `share` of its numbers that
+    are this `value` was `before` that."""
+
+    name: str
+    value: int
+    share: float
+    before: float
+    rows: int
+    of: int
+
+
 class SeriesFacts(Facts):
     """Windows of `length` steps, each `rate` rows apart, that Keras cuts out of a series: the target of one is in a `column` of it (of so
     many), `offset` rows behind its first. `site`: where they are cut."""

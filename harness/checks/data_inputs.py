@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import constant_answer, data_labels, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.data_facts import BatchFacts, BytesFacts, OverwrittenFacts
+from harness.checks.data_facts import BatchFacts, BytesFacts, EatenFacts, OverwrittenFacts
 from harness.checks.data_labels import counts_of, entropy
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -51,8 +51,8 @@ class UnreadableInputs(Check):
         """Judges from unknown tokens, constant inputs, and rows that decode to one text while their labels differ."""
         if not seen.batches:
             raise NotJudged("no batch was seen")
-        if seen.overwritten is not None:
-            return self._overwritten(seen, seen.overwritten)
+        if seen.overwritten is not None or seen.eaten is not None:
+            return self._overwritten(seen, seen.overwritten) if seen.overwritten is not None else self._eaten(seen, seen.eaten)
         if seen.misread is not None:
             return self._misread(seen.misread)
         loader = raised.train_loader(seen)
@@ -146,6 +146,17 @@ class UnreadableInputs(Check):
             remedy=f"Read them as they were written, `dtype=\"{found.written_as}\"`: WAV files and raw recordings are little-endian (`<`), "
                    "as a rule, and 16 bits wide; `scipy.io.wavfile.read` finds that out by itself.",
             site=found.site, evidence=[f"reads that say so: {found.reads}"])
+
+    @staticmethod
+    def _eaten(seen: Observation, found: EatenFacts | None) -> Finding | None:
+        if found is None:
+            return None
+        return Finding(
+            message=f"The script writes into the table that its rows come from: {found.rows} of the {found.of} rows of `{found.name}` have "
+                    f"changed since the training began, and {100 * found.share:.1f} % of its numbers are {found.value} now, where it was "
+                    f"{100 * found.before:.1f} %. Each epoch adds to it.",
+            remedy="Mask a copy: `inputs = ids.copy()`, for tensors `.clone()`. A slice is a view of the table.",
+            site=reading.place(seen, "aliased", "getitem", "collator"), evidence=reading.own_losses(seen))
 
     @staticmethod
     def _overwritten(seen: Observation, found: OverwrittenFacts) -> Finding:

@@ -18,6 +18,7 @@ from harness.checks.data_facts import (
     BatchFacts,
     BytesFacts,
     CollationFacts,
+    EatenFacts,
     EmptiedFacts,
     FilePairFacts,
     LoaderFacts,
@@ -217,6 +218,7 @@ class Observation(Facts):
     players: PlayersFacts | None = None
     same_order: SameOrderFacts | None = None
     series: SeriesFacts | None = None
+    eaten: EatenFacts | None = None
     scrambled: ScrambledFacts | None = None
     repeated: RepeatedFacts | None = None
     emptied: EmptiedFacts | None = None

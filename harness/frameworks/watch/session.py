@@ -32,6 +32,7 @@ from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
 from harness.frameworks.watch.columns import Columns
 from harness.frameworks.watch.configs import Configs
+from harness.frameworks.watch.eaten import Eaten
 from harness.frameworks.watch.emptied import Emptied
 from harness.frameworks.watch.encoders import Encoders
 from harness.frameworks.watch.file_pairs import FilePairs
@@ -149,7 +150,7 @@ class WatchSession:
         self._maps, self._columns, self._configs = Maps(self), Columns(self), Configs(self)
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
-        self.wholes, self.seeds, self.emptied = Wholes(self), reseeded.Reseeded(self), Emptied(self)
+        self.wholes, self.seeds, self.emptied, self.eaten = Wholes(self), reseeded.Reseeded(self), Emptied(self), Eaten(self)
         self.file_pairs, self.numberings = FilePairs(self), Numberings(self)
         self._on = False
         self.late = False
@@ -245,7 +246,7 @@ class WatchSession:
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
         self._maps.finish()
-        for part in (self.emptied, self.file_pairs):
+        for part in (self.emptied, self.file_pairs, self.eaten):
             self.safely("what was kept", part.finish)
         texts.finish(self)
         self.safely("rates that are tried", sweeps.note, self.observation)

@@ -48,7 +48,8 @@ class Trainings:
             stack = tuple(place for place in reversed(self._session.sites.stack()) if place[0] == script)
             others = {number: other.steps for number, other in self._known.items()}
             training = self._known[id(optimizer)] = _Training(optimizer, stack, kind(), others)
-            self._session.safely("texts that have a name", self._session.wholes.named, self._session.sites.frames())
+            for told in (self._session.wholes, self._session.eaten):
+                self._session.safely("what has a name", told.named, self._session.sites.frames())
         training.steps += _TELLING if whole else 1
         seen = self._session.observation
         if not training.others and not whole and not seen.trainer and seen.optimizer is not None:
