@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from harness.checks.observation import Observation
-from harness.diagnosis import child, transport
+from harness.diagnosis import transport, watched
 
 
 @pytest.mark.parametrize("text", [b"", b"{}{}", b'{"script": 1}', b"[1]", b"\xff\xfe", b"[" * 100_000])
@@ -27,7 +25,7 @@ def test_numbers_that_are_none_survive(tmp_path: Path) -> None:
 
 
 def test_no_snapshot_replaces_the_whole_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended, writing, output = threading.Event(), threading.Lock(), tmp_path / "observation.json"
+    output = tmp_path / "observation.json"
 
     class Session:
         observation = Observation(script="half.py")
@@ -36,12 +34,13 @@ def test_no_snapshot_replaces_the_whole_record(tmp_path: Path, monkeypatch: pyte
         def look(self) -> None:
             """The script ends while this snapshot is taken."""
             self.looks += 1
-            ended.set()
+            recording.ended.set()
             transport.write(Observation(script="whole.py"), output)
 
     session = Session()
-    monkeypatch.setattr(child, "_SNAPSHOT_S", 0.001)
-    child._snapshots(cast("Any", session), output, time.monotonic(), writing, ended)
+    recording = watched.Recording(cast("Any", session), output)
+    monkeypatch.setattr(watched, "_SNAPSHOT_S", 0.001)
+    recording._snapshots()
     found = transport.read(output)
     assert session.looks == 1
     assert found is not None
