@@ -27,7 +27,7 @@ model.fit(data, epochs=1, verbose=0)
 @pytest.mark.parametrize("name", KERAS)
 @pytest.mark.parametrize(("rate", "delay", "target", "wrong"), [
     ("4", "length + rate * 5 - 1", "level[delay:, 0]", True), ("4", "rate * (length + 5 - 1)", "level[delay:, 0]", False),
-    ("4", "rate * 5", "level[delay:, 1]", True), ("1", "length + 5 - 1", "level[delay:, 0]", False),
+    ("4", "rate * 5", "level[delay:, 1]", True), ("4", "20", "level[delay:, 1]", True), ("1", "length + 5 - 1", "level[delay:, 0]", False),
     ("4", "length + rate * 5 - 1", "level[delay:, 0] - level[:-delay, 1]", False)])
 def test_a_delay_in_steps(name: str, rate: str, delay: str, target: str, tmp_path: Path, *, wrong: bool) -> None:
     text = (HEAD + SERIES).replace("NAME", name).replace("RATE", rate).replace("DELAY", delay).replace("TARGET", target)
@@ -38,7 +38,8 @@ def test_a_delay_in_steps(name: str, rate: str, delay: str, target: str, tmp_pat
         result = next(result.finding for result in walk(seen) if result.code == "D111")
         assert result is not None
         assert result.site is not None
-        assert result.site.source.startswith("delay = ")
+        # A number that is plain is no mistaken sum.
+        assert result.site.source.startswith("level[:-delay], targets=" if delay == "20" else "delay = ")
 
 
 def test_where_a_target_stands() -> None:

@@ -47,22 +47,24 @@ def _note(session: WatchSession, given: inspect.BoundArguments) -> None:
     if found is not None:
         found.site = session.sites.here()
         session.observation.series = found
-        name = _delay(session.sites.place())
-        session.noted("delay", written.assigned(name, session.script, session.sites, bare=True) if name else None)
+        session.noted("delay", _delay(session, session.sites.place()))
 
 
-def _delay(place: Place | None) -> str:
-    """The name of the row that the targets begin at, `targets=series[delay:]` of the call at this place; nothing where it has none."""
+def _delay(session: WatchSession, place: Place | None) -> Place | None:
+    """Where the row is computed that the targets begin at, `targets=series[delay:]` of the call here; else where these are given."""
     if place is None:
-        return ""
+        return None
     for node in ast.walk(parsed.tree(place[0])):
         if isinstance(node, ast.Call) and name_of(node.func) == _FUNCTION and node.lineno <= place[1] <= (node.end_lineno or node.lineno):
             given = [word.value for word in node.keywords if word.arg == "targets"] or node.args[1:2]
             part = given[0].slice if given and isinstance(given[0], ast.Subscript) else None
             part = part.elts[0] if isinstance(part, ast.Tuple) else part
-            if isinstance(part, ast.Slice) and isinstance(part.lower, ast.Name):
-                return part.lower.id
-    return ""
+            name = part.lower.id if isinstance(part, ast.Slice) and isinstance(part.lower, ast.Name) else None
+            computed = any(isinstance(made, ast.Assign) and isinstance(made.value, ast.BinOp) and isinstance(made.targets[0], ast.Name)
+                           and made.targets[0].id == name for made in ast.walk(parsed.tree(place[0])))
+            made_at = written.assigned(name, session.script, session.sites, bare=True) if name and computed else None
+            return made_at or ((place[0], given[0].lineno, place[2]) if given else place)
+    return None
 
 
 def inside(data: Array | None, targets: Array | None, length: int, rate: int) -> SeriesFacts | None:
