@@ -62,8 +62,10 @@ def of_torch(watch: TorchWatcher) -> None:
     """The first rows of the dataset that is trained on, by their number."""
     loader = watch.data.training_loader
     dataset = loader.dataset if loader is not None else None
-    if watch.seen.probes.ahead is not None or dataset is None or not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
+    if dataset is None or not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         return
+    if watch.seen.probes.ahead is not None or watch.seen.overwritten is not None:
+        return  # who reads rows of the second kind changes them
     begun, rows, wanted = time.monotonic(), list[Array](), list[float]()
     with generators_kept(watch.torch), own_generators_kept(dataset):
         for number in range(min(len(dataset), _MOST)):
