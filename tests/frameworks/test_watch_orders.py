@@ -1,95 +1,89 @@
-"""The orders that samplers draw for the passes of a training."""
+"""Rows in an order that the model is taught in, without classes that could be counted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.frameworks.watching import found, watch
+from harness.checks.base import walk
+from harness.frameworks.watch import orders
+from tests.frameworks import watching
+from tests.frameworks.test_watch_keras import watch as watch_keras
+from tests.frameworks.watching import found
 
-HEAD = """
-import torch, torch.nn as nn, torch.nn.functional as F
-from torch.utils.data import DataLoader, DistributedSampler, RandomSampler, TensorDataset
+DATA = """
+import numpy as np
+rng = np.random.default_rng(0)
+modes = rng.normal(size=(6, 12)) * 2
+kind = np.repeat(np.arange(6), 320)
+x = (modes[kind] + rng.normal(size=(1920, 3)) @ rng.normal(size=(3, 12))).astype("float32")
+x = (x - x.mean(0)) / x.std(0)
+x = ROWS
+"""
+TORCH = """
+import torch
 torch.manual_seed(0)
-x = torch.randn(160, 8)
-train = TensorDataset(x, (x[:, 0] + x[:, 1] > 0).long())
-def net():
-    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
-model = net()
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-def epoch_of(loader):
-    for xb, yb in loader:
-        optimizer.zero_grad()
-        F.cross_entropy(model(xb), yb).backward()
-        optimizer.step()
+model = torch.nn.Sequential(torch.nn.Linear(12, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4), torch.nn.Linear(4, 12))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for (rows,) in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.tensor(x)), batch_size=32, shuffle=SHUFFLE):
+    loss = ((model(rows) - rows) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 """
-DISTRIBUTED = HEAD + """
-sampler = DistributedSampler(train, num_replicas=2, rank=0)
-loader = DataLoader(train, batch_size=16, sampler=sampler)
-for epoch in range(5):
-    TOLD
-    epoch_of(loader)
-"""
-SEEDED = HEAD + """
-def seed_all(seed):
-    torch.manual_seed(seed)
-loader = DataLoader(train, batch_size=16, shuffle=True)
-for epoch in range(4):
-    SEED
-    epoch_of(loader)
-"""
-GENERATOR = HEAD + """
-generator = torch.Generator()
-loader = DataLoader(train, batch_size=16, shuffle=True, generator=generator)
-for epoch in range(4):
-    SEED
-    epoch_of(loader)
-"""
-TRIES = HEAD + """
-loader = DataLoader(train, batch_size=16, shuffle=True)
-for rate in (0.01, 0.003, 0.001):
-    torch.manual_seed(0)
-    model = net()
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    epoch_of(loader)
+KERAS = """
+import keras
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.Input((12,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(4), keras.layers.Dense(12)])
+model.compile(keras.optimizers.Adam(1e-2), "mse")
+model.fit(x, x, batch_size=32, shuffle=SHUFFLE, verbose=0)
 """
 
 
-@pytest.mark.parametrize(("text", "line"), [
-    (DISTRIBUTED.replace("TOLD", "pass"), "sampler = DistributedSampler(train, num_replicas=2, rank=0)"),
-    (DISTRIBUTED.replace("TOLD", "sampler.set_epoch(7)"), "sampler = DistributedSampler(train, num_replicas=2, rank=0)"),
-    (SEEDED.replace("SEED", "seed_all(3)"), "seed_all(3)"), (SEEDED.replace("SEED", "torch.manual_seed(3)"), "torch.manual_seed(3)"),
-    (GENERATOR.replace("SEED", "generator.manual_seed(3)"),
-     "loader = DataLoader(train, batch_size=16, shuffle=True, generator=generator)")])
-def test_one_order_for_all_passes(tmp_path: Path, text: str, line: str) -> None:
-    seen = watch(tmp_path, text, steps=24, probe_seconds=0.3)
-    assert seen.warnings == []
-    assert "D119" in found(seen)
-    assert seen.same_order is not None
-    place = seen.same_order.seed or seen.same_order.site or next(loader.site for loader in seen.loaders if loader.role == "train")
-    assert place is not None
-    assert place.source == line
+@pytest.mark.parametrize("training", [TORCH, KERAS], ids=["torch", "keras"])
+@pytest.mark.parametrize(("rows", "shuffle", "codes"), [
+    ("x", "False", ["D107"]), ("x", "True", []), ("x[rng.permutation(1920)]", "False", [])])
+def test_rows_in_an_order(tmp_path: Path, training: str, rows: str, shuffle: str, codes: list[str]) -> None:
+    pytest.importorskip("keras" if training is KERAS else "torch")
+    text = (DATA + training).replace("ROWS", rows).replace("SHUFFLE", shuffle)
+    seen = (watch_keras if training is KERAS else watching.watch)(tmp_path, text, steps=60, probe_seconds=8)
+    assert found(seen) == codes, seen.probes.ordered
+    if codes:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "in a random order" in finding.message
+    else:
+        assert seen.probes.ordered is None
 
 
-@pytest.mark.parametrize("text", [
-    DISTRIBUTED.replace("TOLD", "sampler.set_epoch(epoch)"), DISTRIBUTED.replace("TOLD", "pass").replace("rank=0", "rank=0, shuffle=False"),
-    SEEDED.replace("SEED", "pass"), SEEDED.replace("SEED", "seed_all(epoch)"), GENERATOR.replace("SEED", "pass"),
-    GENERATOR.replace("SEED", "generator.manual_seed(epoch)"), TRIES])
-def test_orders_of_their_own(tmp_path: Path, text: str) -> None:
-    seen = watch(tmp_path, text, steps=24, probe_seconds=0.3)
-    assert seen.warnings == []
-    assert "D119" not in found(seen)
+RNG = np.random.default_rng(0)
+SORTED = np.repeat(np.arange(20), 16)
 
 
-def test_passes_that_are_only_looked_at(tmp_path: Path) -> None:
-    text = HEAD + """
-held = DataLoader(train, batch_size=16, shuffle=True, generator=torch.Generator().manual_seed(1))
-loader = DataLoader(train, batch_size=16, shuffle=True)
-for epoch in range(4):
-    epoch_of(loader)
-    held.sampler.generator.manual_seed(1)
-    with torch.no_grad():
-        right = sum((model(xb).argmax(1) == yb).sum() for xb, yb in held)
-"""
-    assert "D119" not in found(watch(tmp_path, text, steps=24, probe_seconds=0.3))
+@pytest.mark.parametrize(("rows", "share"), [
+    (RNG.normal(size=(320, 5)), 0.0), (SORTED[:, None] + RNG.normal(size=(320, 1)), 0.97), (SORTED % 4, 1.0),
+    (RNG.permutation(SORTED), 0.0), (np.stack([SORTED, RNG.integers(20, 60, 320)], 1), 0.5), (np.full((320, 3), np.nan), 0.0)],
+    ids=["noise", "a drift", "kinds", "kinds in random order", "ids beside others", "no numbers"])
+def test_what_lies_between_batches(rows: np.ndarray, share: float) -> None:
+    assert orders.between([[batch] for batch in np.split(rows, 20)]) == pytest.approx(share, abs=0.06)
+
+
+def test_batches_that_cannot_be_compared() -> None:
+    assert orders.between([[np.zeros((8, 3))] for _ in range(4)]) == 0.0
+    assert orders.between([[np.zeros((8, 3 + number % 2))] for number in range(20)]) == 0.0
+    assert orders.between([[np.array(["a"] * 8)] for _ in range(20)]) == 0.0
+    assert orders.between([]) == 0.0
+
+
+@pytest.mark.parametrize(("carried", "wanted"), [(True, False), (False, True)])
+def test_a_state_that_goes_on_wants_its_order(tmp_path: Path, *, wanted: bool, carried: bool) -> None:
+    """The very same rows in the very same order, for recurrent layers that begin anew with each batch and for those that do not."""
+    pytest.importorskip("keras")
+    layers = f"keras.Input(batch_shape=(32, 3, 4)), keras.layers.LSTM(16, stateful={carried}), keras.layers.Dense(12)"
+    text = (DATA + KERAS).replace("ROWS", "x").replace("SHUFFLE", "False").replace("model.fit(x,", "model.fit(x.reshape(-1, 3, 4),")
+    text = text.replace(KERAS[KERAS.index("[keras.Input"):KERAS.index("])") + 1], f"[{layers}]")
+    seen = watch_keras(tmp_path, text, steps=60, probe_seconds=20)
+    assert seen.model is not None
+    assert seen.model.carries is carried
+    assert ("D107" in found(seen)) is wanted
