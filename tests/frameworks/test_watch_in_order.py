@@ -77,7 +77,9 @@ def test_what_is_no_look_ahead() -> None:
     known = measure(np.stack([noise, mean[10:410]], 1), target)
     assert known is not None
     assert (known.column, known.taps, known.later) == (1, 5, 2)
-    assert measure(np.stack([noise, mean[8:408]], 1), target).later == 0  # type: ignore[union-attr]
+    nearer = measure(np.stack([noise, mean[8:408]], 1), target)
+    assert nearer is not None
+    assert nearer.later == 0
     assert measure(np.stack([noise, mean[7:407]], 1), target) is None  # it ends before the target
     assert measure(np.stack([noise, mean[10:410] + 0.1 * noise], 1), target) is None
     assert measure(np.stack([noise, mean[10:410]], 1), rng.normal(size=400)) is None
