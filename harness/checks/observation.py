@@ -72,6 +72,7 @@ from harness.checks.training_facts import (
     EndFacts,
     ExceptionFacts,
     FurtherFacts,
+    GrowingFacts,
     LaterFacts,
     LeftOutFacts,
     MemoryFacts,
@@ -207,6 +208,7 @@ class Observation(Facts):
     idle: LaterFacts | None = None
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
+    growing: GrowingFacts | None = None
     counted: CountedFacts | None = None
     unasked: UnaskedFacts | None = None
     left_out: LeftOutFacts | None = None

@@ -61,6 +61,16 @@ class LaterFacts(Facts):
     site: Site | None = None
 
 
+class GrowingFacts(Facts):
+    """A `function` of the script's own that a model calls more often with every step: `counts` of (step, calls in the step after it).
+    `site`: where what adds to them is called, `defined`: the function."""
+
+    function: str
+    counts: list[tuple[int, int]]
+    site: Site | None = None
+    defined: Site | None = None
+
+
 class BakedFacts(Facts):
     """A number of Python that a step read when it was traced: the graph has `kept` it, though it is another `now`. `name`: as it is written
     there, `self.weight` or `weight`; `function`: the one that `tf.function` compiles (none: a step of `fit`); `site`: the line that gives

@@ -135,6 +135,12 @@ class Rounds(ABC, Generic[S]):
     def stepped(self) -> None:
         """A step is over. Runs a round when its time has come."""
         self.watched.session.seeds.stepped()
+        try:
+            self._proceed()
+        finally:
+            self.watched.session.growing.stepped()
+
+    def _proceed(self) -> None:
         if self.over:
             return
         late = self.watched.session.watched_seconds

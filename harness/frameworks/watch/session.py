@@ -37,6 +37,7 @@ from harness.frameworks.watch.emptied import Emptied
 from harness.frameworks.watch.encoders import Encoders
 from harness.frameworks.watch.file_pairs import FilePairs
 from harness.frameworks.watch.folds import Folds
+from harness.frameworks.watch.growing import Growing
 from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
@@ -151,7 +152,7 @@ class WatchSession:
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self.wholes, self.seeds, self.emptied, self.eaten = Wholes(self), reseeded.Reseeded(self), Emptied(self), Eaten(self)
-        self.file_pairs, self.numberings = FilePairs(self), Numberings(self)
+        self.file_pairs, self.numberings, self.growing = FilePairs(self), Numberings(self), Growing(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -245,6 +246,7 @@ class WatchSession:
         for watcher in self._watchers.values():
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
+        seen.growing = self.safely("calls that grow in number", self.growing.finish)
         self._maps.finish()
         for part in (self.emptied, self.file_pairs, self.eaten):
             self.safely("what was kept", part.finish)
