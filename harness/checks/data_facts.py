@@ -275,6 +275,16 @@ class ReaderFacts(Facts):
     site: Site | None = None
 
 
+class CachedFacts(Facts):
+    """A cache behind a function of `map` that draws: `changed` of the `rows` that it was asked for several times come out otherwise each
+    time. `site`: of the cache, `drawn`: where the function is mapped."""
+
+    rows: int
+    changed: int
+    site: Site | None = None
+    drawn: Site | None = None
+
+
 class EatenFacts(Facts):
     """A table of ids that the script wrote into while it trained: `rows` (`of` so many) have changed, and the `share` of its numbers that
     are this `value` was `before` that."""
@@ -321,7 +331,7 @@ class LoaderFacts(Facts):
     name: `forward`, in what it takes as `**` anything else, or `missed_by`, a method of its Trainer or its collator;
     `numbers`: those that have one number or class a row. `objects`: shape of an
     array of Python's objects, of two axes or more, among the inputs. `empty_passes`: that gave no batch, after others that did.
-    `readers`: of a stream that several read.
+    `readers`: of a stream that several read. `cached`: what `tf.data` keeps of rows that were drawn.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -349,3 +359,4 @@ class LoaderFacts(Facts):
     objects: list[int] | None = None
     empty_passes: int = 0
     readers: ReaderFacts | None = None
+    cached: CachedFacts | None = None

@@ -78,6 +78,11 @@ class FitCalls:
 
         return fit
 
+    @property
+    def passes(self) -> int:
+        """How many epochs the first `fit` was asked for; 0 where the script has a loop of its own around its steps."""
+        return self._scheduled[2] if self._scheduled is not None else 0
+
     def _followed(self, signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> None:
         history = getattr(getattr(model, "history", None), "history", None) or {}
         callbacks = signature.bind(model, *args, **kwargs).arguments.get("callbacks")
