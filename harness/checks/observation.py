@@ -78,6 +78,7 @@ from harness.checks.training_facts import (
     MemoryFacts,
     OpposedFacts,
     OverrideFacts,
+    OwnBackwardFacts,
     PiledFacts,
     PlayersFacts,
     RestedFacts,
@@ -209,6 +210,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    own_backwards: list[OwnBackwardFacts] = []
     counted: CountedFacts | None = None
     unasked: UnaskedFacts | None = None
     left_out: LeftOutFacts | None = None

@@ -71,6 +71,17 @@ class GrowingFacts(Facts):
     defined: Site | None = None
 
 
+class OwnBackwardFacts(Facts):
+    """A `torch.autograd.Function` of the script's own, `name`, by its `argument` of this number: at `compared` places the derivative of
+    what it computes is known and not 0; `ratios` to it of what `backward` gives, where that is another. `site`: of `backward`."""
+
+    name: str
+    argument: int
+    compared: int
+    ratios: list[float] = []
+    site: Site | None = None
+
+
 class BakedFacts(Facts):
     """A number of Python that a step read when it was traced: the graph has `kept` it, though it is another `now`. `name`: as it is written
     there, `self.weight` or `weight`; `function`: the one that `tf.function` compiles (none: a step of `fit`); `site`: the line that gives

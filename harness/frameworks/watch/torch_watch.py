@@ -57,6 +57,7 @@ from harness.frameworks.watch.torch_model import Models
 from harness.frameworks.watch.torch_opposed import Opposed
 from harness.frameworks.watch.torch_orders import Orders
 from harness.frameworks.watch.torch_origins import Origins
+from harness.frameworks.watch.torch_own_backward import OwnBackward
 from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_pending import Pending
@@ -126,7 +127,7 @@ class TorchWatcher:
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
                      self.files, self.pairs, self.masks, self.generations, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
-                     self.states, Rounding(self), Orders(self)):
+                     self.states, Rounding(self), Orders(self), OwnBackward(self)):
             part.attach()
         torch_blanks.attach(self)
         torch_parallel.attach(self.session)
