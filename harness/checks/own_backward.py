@@ -35,8 +35,8 @@ class OwnBackward(Check):
         how = f"{middle:.3g} times the derivative at each of them" if steady and len(found.ratios) == found.compared else (
             f"from {min(found.ratios):.3g} to {max(found.ratios):.3g} times the derivative")
         return Finding(
-            message=f"`{found.name}.backward` does not give the derivative of `{found.name}.forward`: of {found.compared} numbers that were "
-                    f"changed a little it is wrong for {len(found.ratios)}.",
+            message=f"`{found.name}.backward` does not give the derivative of `{found.name}.forward`: of {found.compared} numbers that "
+                    f"were changed a little it is wrong for {len(found.ratios)}.",
             remedy=f"Check it: `torch.autograd.gradcheck({found.name}.apply, (x.double().requires_grad_(),))`. If the forward pass is made "
                    "of operations of PyTorch, leave the `Function` out: autograd derives them by itself.",
             site=found.site, evidence=[f"What it gives for them: {how}"])
