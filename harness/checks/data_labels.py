@@ -289,7 +289,7 @@ class ImbalancedLabels(Check):
             return None
         if total < 50 or others < 5:
             raise NotJudged(f"the evaluation has {total} rows, {others} of them of the rarer labels: too few to judge")
-        if seen.stopped != "finished":
+        if seen.stopped != "finished" or seen.truncated_at is not None:
             raise NotJudged("training was not watched to its end; a model may begin with the majority and go on to the rest")
         overfit = seen.probes.overfit
         if overfit is None or not reading.learned(overfit):
