@@ -44,6 +44,19 @@ class ParameterFacts(Facts):
     table: bool = False
 
 
+class TeacherFacts(Facts):
+    """A model of class `kind` that answers beside the steps of another, and is in training mode: of the `rows` of one batch, how many of
+    its answers are `apart` from those in evaluation mode by more than a tenth of their size, and how many have a `changed` largest number.
+    `layers`: the kinds of layers that do otherwise in training mode; `site`: the call."""
+
+    kind: str
+    rows: int
+    apart: int
+    changed: int
+    layers: list[str] = []
+    site: Site | None = None
+
+
 class UnitFacts(Facts):
     """Activation of one nonlinearity over a batch: share of units that are zero (or saturated) for every row."""
 

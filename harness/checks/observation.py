@@ -58,6 +58,7 @@ from harness.checks.model_facts import (
     RepeatedFacts,
     RestoreFacts,
     ScrambledFacts,
+    TeacherFacts,
     UnmaskedFacts,
     WideFacts,
 )
@@ -210,6 +211,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    teacher: TeacherFacts | None = None
     own_backwards: list[OwnBackwardFacts] = []
     counted: CountedFacts | None = None
     unasked: UnaskedFacts | None = None

@@ -74,6 +74,7 @@ from harness.frameworks.watch.torch_signs import Signs
 from harness.frameworks.watch.torch_steps import Steps
 from harness.frameworks.watch.torch_stray import Strays
 from harness.frameworks.watch.torch_tape import Tape
+from harness.frameworks.watch.torch_teachers import Teachers
 from harness.frameworks.watch.torch_tempered import Tempered
 from harness.frameworks.watch.torch_trainer import Trainers
 from harness.frameworks.watch.torch_unlooked import Unlooked
@@ -120,6 +121,7 @@ class TorchWatcher:
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
+        self.teachers = Teachers(self)
         self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
         self.restores, self.generations, self.unmeasured = Restores(self), Generations(self), Unmeasured(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
@@ -172,6 +174,7 @@ class TorchWatcher:
         self.session.safely("an answer", self.passes.answered, call)
         self.session.safely("an answer", self.cached.answered, call)
         self.session.safely("an answer", self.tempered.answered, call)
+        self.session.safely("an answer", self.teachers.ran, call)
         self.session.safely("a copy", self._copied, call)
         self.players.answered(call)
         if not call.grad or self.evaluating:
