@@ -218,5 +218,5 @@ class DeadUnits(Check):
         return Finding(message=f"{worst.dead_share:.0%} of the units of {worst.module} ({worst.kind}) are zero for every row, and {so}.",
                        remedy="Draw weights for ReLU and biases at 0 (`kaiming_normal_`, `zeros_`), normalise the inputs, or use "
                               "LeakyReLU or "
-                              "GELU.", site=reading.place(seen, "weights_drawn", "model"),
+                              "GELU.", site=reading.place(seen, "weights_drawn", "parameters_drawn", "model"),
                        evidence=[f"{unit.module}: {unit.dead_share:.0%}" for unit in units[:6]])

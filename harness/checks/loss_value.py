@@ -89,7 +89,7 @@ class InitialLoss(Check):
             message=f"Before any step the loss is {loss:.3g}; guessing evenly among {classes} classes costs ln {classes} = {chance:.3g}.",
             remedy="Look at how the head is drawn and how its output is scaled: the default initialisation "
                    "(`head.reset_parameters()`), or `torch.nn.init.normal_(head.weight, std=0.02)`, starts near ln k.",
-            site=reading.place(seen, "weights_drawn", "output", "model", "loss"),
+            site=reading.place(seen, "weights_drawn", "parameters_drawn", "output", "model", "loss"),
             evidence=[*spread, f"Measured over {seen.probes.initial_rows} rows.", *reading.own_losses(seen)])
 
     @staticmethod
@@ -115,7 +115,7 @@ class InitialLoss(Check):
                     "so wide that each layer makes what it is given larger.",
             remedy="Draw them for what comes in, with a deviation of about 1 / sqrt(inputs): `nn.init.xavier_normal_`, "
                    "`nn.init.kaiming_normal_`, or what the layers do by themselves; a deviation of 0.02 is one for hundreds of inputs.",
-            site=reading.place(seen, "weights_drawn", "model"),
+            site=reading.place(seen, "weights_drawn", "parameters_drawn", "model"),
             evidence=reading.own_losses(seen))
 
     @staticmethod

@@ -217,7 +217,7 @@ def _on_pieces(seen: Observation, rows: int, astray: int) -> Finding:
         remedy="Ask the tokenizer which word a piece is of: `words = encoded.word_ids(i)`, then the label of `words[k]` for the first "
                "piece of each word and -100 for all others.",
         site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels") or raised.made_by(seen, *raised.LABELS)
-        or sourcing.line(seen, "labels", "made", "taken") or reading.place(seen, "loader", "fit"),
+        or reading.place(seen, "labels.filled") or sourcing.line(seen, "labels", "made", "taken") or reading.place(seen, "loader", "fit"),
         evidence=[f"rows in which as many tokens have a label as there are words, but not those that begin one: {astray}"])
 
 

@@ -283,6 +283,8 @@ class Data:
 
     def finish(self) -> None:
         """Complete the loaders' facts."""
+        if any(batch.ends or batch.pieced_astray for batch in self._watch.seen.batches):
+            torch_batches.places(self._watch.session)
         for known in self._all:
             if known.labels:
                 known.facts.label_counts = known.facts.label_counts or _counted(known.labels)

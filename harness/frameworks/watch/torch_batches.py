@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.data_facts import BatchFacts, LayoutFacts
 from harness.checks.tensor_facts import TensorFacts
-from harness.frameworks.watch import fills, layouts, leaks, lengths, pieces, slipped, tensors, written
+from harness.frameworks.watch import fills, layouts, leaks, lengths, pieces, slipped, stored, tensors, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -224,6 +224,7 @@ def places(session: WatchSession, **functions: Any) -> None:
     padded = site(written.assigned("pad_token", session.script, session.sites))
     if padded is not None:
         session.site("pad_token", padded)
+    session.noted("labels.filled", stored.filled("labels", session.script, session.sites))
     tokenizers = (written.built(kind, session.script, session.sites) for kind in _TOKENIZERS)
     tokenizer = next((place for place in tokenizers if place is not None), None)
     if tokenizer is not None:

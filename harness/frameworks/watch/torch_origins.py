@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import repeated
+from harness.frameworks.watch import repeated, stored
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class Origins:
 
     def finish(self) -> None:
         """Where the first activation of a model that saturates at both ends was built."""
-        repeated.of_torch(self._watch.session, self._watch.roots)
+        session = self._watch.session
+        repeated.of_torch(session, self._watch.roots)
+        session.noted("parameters_drawn", stored.drawn_parameter(session.script, session.sites))
         modules = [module for root in self._watch.roots for module in root.modules() if type(module).__name__ in _SATURATING]
         place = next((found for module in modules if (found := self._watch.calls.place_of(module)) is not None), None)
         if place is not None:
