@@ -285,6 +285,19 @@ class CachedFacts(Facts):
     drawn: Site | None = None
 
 
+class GroupedFacts(Facts):
+    """A random split of `rows` rows, of which `held_rows` are held out, beside a column `name` that says whose each row is: so many
+    `groups`, all rows of each with one of so many `labels`. `shared`: part of the rows held out whose group has rows in the training."""
+
+    name: str
+    groups: int
+    rows: int
+    held_rows: int
+    shared: float
+    labels: int
+    site: Site | None = None
+
+
 class EatenFacts(Facts):
     """A table of ids that the script wrote into while it trained: `rows` (`of` so many) have changed, and the `share` of its numbers that
     are this `value` was `before` that."""

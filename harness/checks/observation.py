@@ -21,6 +21,7 @@ from harness.checks.data_facts import (
     EatenFacts,
     EmptiedFacts,
     FilePairFacts,
+    GroupedFacts,
     LoaderFacts,
     MirrorFacts,
     MixedFacts,
@@ -211,6 +212,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    grouped: GroupedFacts | None = None
     teacher: TeacherFacts | None = None
     own_backwards: list[OwnBackwardFacts] = []
     counted: CountedFacts | None = None

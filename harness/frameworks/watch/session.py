@@ -37,6 +37,7 @@ from harness.frameworks.watch.emptied import Emptied
 from harness.frameworks.watch.encoders import Encoders
 from harness.frameworks.watch.file_pairs import FilePairs
 from harness.frameworks.watch.folds import Folds
+from harness.frameworks.watch.grouped import Grouped
 from harness.frameworks.watch.growing import Growing
 from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.limits import Limits
@@ -183,7 +184,8 @@ class WatchSession:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
         for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
-                     Indicators(self), Arithmetic(self), NumpyComparisons(self), self.folds, self.file_pairs, self.numberings):
+                     Indicators(self), Arithmetic(self), NumpyComparisons(self), Grouped(self), self.folds, self.file_pairs,
+                     self.numberings):
             part.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:

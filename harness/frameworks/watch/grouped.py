@@ -1,0 +1,136 @@
+"""Random splits that take rows apart which belong together: whose they are stands in the script beside the split."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.data_facts import GroupedFacts
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+# Words for whose a row is, in the plural too, with or without `_id`.
+_WHOSE = re.compile(
+    r"(^|_)(patient|subject|person|people|participant|speaker|user|customer|client|animal|rider|driver|writer|author|signer|donor|owner|"
+    r"group|recording|session|household|device|machine|engine|unit|station|video|clip|slide|pid|sid|uid)(s|ren)?(_?(ids?|no|nr|number|idx))?$",
+    re.IGNORECASE)
+_LEAST, _MOST, _ROWS_EACH = 12, 200_000, 3
+_WHOLE = 0.99  # of the groups that have one label
+
+
+class Grouped:
+    """Hooks the splitters of scikit-learn, and `random_split` of PyTorch; looks at the first split that can be judged."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+
+    def attach(self) -> None:
+        self._session.when_imported("sklearn.model_selection._split", self._hook)
+        self._session.when_imported("torch.utils.data.dataset", self._hook_torch)
+
+    def _hook(self, module: Any) -> None:
+        for owner in (module.BaseShuffleSplit, module.BaseCrossValidator):
+            self._session.patches.replace(owner, "split", self._wrap)
+
+    def _hook_torch(self, _module: Any) -> None:
+        import torch
+
+        for owner in (torch.utils.data, torch.utils.data.dataset):
+            self._session.patches.replace(owner, "random_split", self._wrap_torch)
+
+    def _wrap(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def split(splitter: Any, X: Any, y: Any = None, groups: Any = None, **kwargs: Any) -> Iterator[Any]:  # noqa: N803
+            frame = sys._getframe(1)
+            for fitted, held in original(splitter, X, y, groups, **kwargs):
+                known = session.observation.grouped is not None or groups is not None or not _shuffles(splitter)
+                if session.active and not known:
+                    session.safely("a split", self._look, frame, [*_arrays(frame), X, y], fitted, held)
+                yield fitted, held
+
+        return split
+
+    def _wrap_torch(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        session = self._session
+
+        def random_split(dataset: Any, *args: Any, **kwargs: Any) -> Any:
+            parts = original(dataset, *args, **kwargs)
+            if session.active and session.observation.grouped is None and len(parts) > 1:
+                tensors = getattr(dataset, "tensors", ())
+                session.safely("a split", self._look, sys._getframe(1), [part.detach().cpu().numpy() for part in tensors[-1:]],
+                               parts[0].indices, parts[1].indices)
+            return parts
+
+        return random_split
+
+    def _look(self, frame: FrameType | None, given: list[Any], fitted: Any, held: Any) -> None:
+        while frame is not None and not self._session.sites.is_own(frame.f_code.co_filename):
+            frame = frame.f_back
+        one, other = np.asarray(fitted), np.asarray(held)
+        rows = len(one) + len(other)
+        if frame is None or rows > _MOST or not len(other):
+            return
+        labels = [column for name, column in _columns(given, rows) if not _WHOSE.search(name)]
+        for name, whose in [*_columns(given, rows), *_named(frame, rows)]:
+            groups = np.unique(whose) if _WHOSE.search(name) else np.zeros(0)
+            if not _LEAST <= len(groups) <= rows / _ROWS_EACH:
+                continue
+            classes = next((found for column in labels if (found := _told(whose, column)) is not None), None)
+            if classes is None:
+                continue
+            shared = float(np.isin(whose[other], whose[one]).mean())
+            place: Place = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+            self._session.observation.grouped = GroupedFacts(name=name, groups=len(groups), rows=rows, held_rows=len(other), shared=shared,
+                                                             labels=classes, site=site(place))
+            return
+
+
+def _shuffles(splitter: Any) -> bool:
+    return "Group" not in type(splitter).__name__ and getattr(splitter, "shuffle", True) is not False
+
+
+def _arrays(frame: FrameType | None) -> list[Any]:
+    """What `train_test_split` was given, where it is that which asks for the split."""
+    return list(frame.f_locals.get("arrays", ())) if frame is not None and frame.f_code.co_name == "train_test_split" else []
+
+
+def _named(frame: FrameType, rows: int) -> list[tuple[str, Any]]:
+    """What the script knows by a name where it splits."""
+    known = {**frame.f_globals, **frame.f_locals}
+    return [(name, column) for name, value in known.items() if _WHOSE.search(name) for _, column in _columns([value], rows)]
+
+
+def _columns(given: list[Any], rows: int) -> list[tuple[str, np.ndarray[Any, Any]]]:
+    """Columns of whole numbers, names or numbers, one for each row; of a table each by its name."""
+    found = []
+    for value in given:
+        parts = [(str(name), value[name]) for name in value.columns] if hasattr(value, "columns") and hasattr(value, "iloc") else [
+            (str(getattr(value, "name", "") or ""), value)]
+        for name, part in parts:
+            try:
+                column = np.asarray(part) if len(part) == rows else np.zeros(0)
+            except (TypeError, ValueError):
+                continue
+            if column.ndim == 1 and len(column) == rows and column.dtype.kind in "iufbUO":
+                found.append((name, column.astype(str) if column.dtype.kind == "O" else column))
+    return found
+
+
+def _told(whose: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> int | None:
+    """How many labels there are, where all rows of a group have the same one and several groups share each; else None."""
+    _, group = np.unique(whose, return_inverse=True)
+    kinds, label = np.unique(labels, return_inverse=True)
+    pairs = np.unique(np.stack([group, label]), axis=1)
+    counts = np.bincount(pairs[0])
+    several = np.bincount(pairs[1]).min() if len(kinds) else 0
+    return len(kinds) if len(kinds) > 1 and (counts == 1).mean() >= _WHOLE and several > 1 else None

@@ -1,0 +1,68 @@
+"""Random splits of rows that belong to persons, devices or recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.frameworks.watching import found, watch
+
+TEXT = """
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from sklearn.model_selection import GroupShuffleSplit, KFold, ShuffleSplit, train_test_split
+from torch.utils.data import DataLoader, TensorDataset, random_split
+torch.manual_seed(0)
+rng = np.random.default_rng(0)
+status = rng.permutation(np.repeat([0, 1], 20))
+PERSON = np.repeat(np.arange(40), 12)
+X = (rng.normal(size=(40, 8))[PERSON] + 0.8 * status[PERSON][:, None] + 0.3 * rng.normal(size=(480, 8))).astype("float32")
+y = LABELS
+SPLIT
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+inputs, wanted = torch.tensor(X), torch.tensor(y)
+for epoch in range(4):
+    for rows in torch.as_tensor(np.array(fitted)).split(32):
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs[rows]), wanted[rows]).backward()
+        optimizer.step()
+    with torch.no_grad():
+        right = (model(inputs[held]).argmax(1) == wanted[held]).float().mean()
+"""
+OF_A_PERSON, OF_A_ROW = "status[PERSON]", "(X[:, 0] > 0).astype(int)"
+PLAIN = "fitted, held = train_test_split(np.arange(480), test_size=0.25, stratify=y, random_state=0)"
+TABLE = """
+table = pd.DataFrame({"a": X[:, 0], "patient_id": [f"p{n}" for n in person], "label": y})
+one, other = train_test_split(table, test_size=0.25, random_state=0)
+fitted, held = one.index.to_numpy(), other.index.to_numpy()
+"""
+TORCH = """
+one, other = random_split(TensorDataset(torch.tensor(X), torch.tensor(y)), [360, 120])
+fitted, held = list(one.indices), list(other.indices)
+"""
+
+
+@pytest.mark.parametrize(("split", "labels", "name", "codes"), [
+    (PLAIN, OF_A_PERSON, "person", ["E523"]),
+    ("fitted, held = next(ShuffleSplit(1, test_size=0.25, random_state=0).split(X, y))", OF_A_PERSON, "subject_ids", ["E523"]),
+    ("fitted, held = next(KFold(4, shuffle=True, random_state=0).split(X, y))", OF_A_PERSON, "speakers", ["E523"]),
+    (TABLE, OF_A_PERSON, "person", ["E523"]),
+    (TORCH, OF_A_PERSON, "person", ["E523"]),
+    (PLAIN, OF_A_ROW, "person", []),  # the label is of the row, and the same persons may come again
+    (PLAIN, OF_A_PERSON, "fine_class", []),  # nothing says that these are somebody
+    ("fitted, held = next(GroupShuffleSplit(1, test_size=0.25, random_state=0).split(X, y, groups=person))", OF_A_PERSON, "person", []),
+    ("fitted, held = next(KFold(4).split(X, y))", OF_A_PERSON, "person", []),  # blocks of rows, which are whole persons here
+])
+def test_rows_of_persons(tmp_path: Path, split: str, labels: str, name: str, codes: list[str]) -> None:
+    text = TEXT.replace("SPLIT", split).replace("LABELS", labels).replace("PERSON", name)
+    seen = watch(tmp_path, text.replace("in person", f"in {name}").replace("groups=person", f"groups={name}"))
+    assert [code for code in found(seen) if code == "E523"] == codes
+    if codes:
+        assert seen.grouped is not None
+        assert seen.grouped.shared == 1
+        assert seen.grouped.groups == 40
