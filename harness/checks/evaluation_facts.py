@@ -352,8 +352,8 @@ class EvaluationFacts(Facts):
     itself, over all evaluation steps of Keras.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
     `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
-    `dropped`: where a function drops units in evaluation mode, since it was not told of the mode. `unlabelled`: a Trainer's evaluation
-    found no labels for its `compute_metrics`: columns that the model takes if they are there, and that are none of the Trainer's labels.
+    `dropped`: where units are dropped in evaluation mode, by a function not told of it, or a layer built `dropped_anew`. `unlabelled`: a
+    Trainer's evaluation found no labels for its `compute_metrics`: columns that the model takes if they are there, and no labels of it.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
     references. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after an evaluation that said the
@@ -375,6 +375,7 @@ class EvaluationFacts(Facts):
     passes: PassesFacts | None = None
     relation: RelationFacts | None = None
     dropped: Site | None = None
+    dropped_anew: bool = False
     unlabelled: list[str] | None = None
     normalised: Site | None = None
     alignment: AlignmentFacts | None = None

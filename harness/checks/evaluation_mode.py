@@ -27,6 +27,12 @@ class EvaluationInTrainingMode(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges evaluation forwards of a model with active dropout or batch normalisation; generators' samples are none."""
         facts, model = seen.evaluation, seen.model
+        if facts.dropped is not None and facts.dropped_anew and not reading.several_models(seen):
+            return Finding(message="Dropout is on in evaluation mode as well: its layer is built inside `forward`, and so is a new one in "
+                                   "each call, which `model.eval()` has not reached and which is in training mode.",
+                           remedy="Build it once, `self.drop = nn.Dropout(p)` in `__init__`, or call `F.dropout(x, p, "
+                                  "training=self.training)`.",
+                           site=facts.dropped, evidence=[])
         if facts.dropped is not None and not reading.several_models(seen):
             return Finding(message="Dropout is on in evaluation mode as well: `F.dropout` drops unless it is told not to, and here it is "
                                    "not told of the mode.",

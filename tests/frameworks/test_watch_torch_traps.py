@@ -161,7 +161,7 @@ def test_weights_that_are_put_back(tmp_path: Path, taken: str, loaded: str, how:
 
 @pytest.mark.parametrize(("dropped", "fault"), [
     ("(lambda h: F.dropout(h, 0.3))", True), ("(lambda h: F.dropout(h, 0.3, self.training))", False),
-    ("(lambda h: F.dropout(h, p=0.3, training=True))", False), ("self.drop", False)])
+    ("(lambda h: F.dropout(h, p=0.3, training=True))", False), ("self.drop", False), ("(lambda h: nn.Dropout(0.3)(h))", True)])
 def test_dropout_that_is_not_told_of_the_mode(tmp_path: Path, dropped: str, *, fault: bool) -> None:
     seen = watch(tmp_path, DROP.replace("DROPPED", dropped))
     assert (found(seen) == ["E502"]) is fault, found(seen)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch import tensors, torch_recurrent, trees
-from harness.frameworks.watch.sites import Place
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -43,7 +43,7 @@ class Calls:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self.inside = False
-        self._evaluates = False
+        self._evaluates, self._before = False, 0
         self.evaluated_at = 0  # evaluation forwards there were when `eval()` was called last
         self.put_into_evaluation: Place | None = None  # where that was
         self.ran: set[int] | None = set()
@@ -154,6 +154,8 @@ class Calls:
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.inside:
                 self._note(module)
+                if self._evaluates and module.training and session.active and "Dropout" in type(module).__name__:
+                    session.safely("a layer that drops", self._drops, module)
                 if type(module).__name__ == "MultiheadAttention" and session.active:
                     session.safely("a mask of an attention layer", self._watch.key_masks.ran, args, kwargs)
                 if hasattr(type(module), "base_model_prefix") and session.active:
@@ -185,6 +187,12 @@ class Calls:
 
         return dropout
 
+    def _drops(self, module: Any) -> None:
+        """A layer that is built while the model answers is new, and so in training mode, whatever the mode of the model."""
+        evaluation = self._watch.seen.evaluation
+        if evaluation.dropped is None and getattr(module, "p", 0.0) > 0 and self.built_after(module, self._before):
+            evaluation.dropped, evaluation.dropped_anew = site(self.place_of(module)), True
+
     def _note(self, module: Any) -> None:
         """A module runs, with gradients on or off."""
         if self.ran is not None:
@@ -199,7 +207,7 @@ class Calls:
         watch.before_root(call)
         self._note(module)
         suspended = watch.tape.suspend()
-        self.inside = True
+        self.inside, self._before = True, self.count
         self._evaluates = not call.training and not call.grad and bool(watch.steps.steps)
         try:
             output = original(module, *args, **kwargs)
