@@ -29,6 +29,7 @@ class AnswerGiven(Check):
 
     code: ClassVar[str] = "D111"
     stage: ClassVar[Stage] = "data"
+    requires: ClassVar[tuple[str, ...]] = ("D122",)
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the columns that give the target of every row in every batch that was read, alone or with the values of a series that

@@ -344,7 +344,8 @@ class LoaderFacts(Facts):
     name: `forward`, in what it takes as `**` anything else, or `missed_by`, a method of its Trainer or its collator;
     `numbers`: those that have one number or class a row. `objects`: shape of an
     array of Python's objects, of two axes or more, among the inputs. `empty_passes`: that gave no batch, after others that did.
-    `readers`: of a stream that several read. `cached`: what `tf.data` keeps of rows that were drawn.
+    `readers`: of a stream that several read. `cached`: what `tf.data` keeps of rows that were drawn. `weighed`: how many
+    weights rows are drawn by, where these are fewer than the rows.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -373,3 +374,4 @@ class LoaderFacts(Facts):
     empty_passes: int = 0
     readers: ReaderFacts | None = None
     cached: CachedFacts | None = None
+    weighed: int | None = None

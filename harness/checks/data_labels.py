@@ -127,7 +127,7 @@ class ConstantLabels(Check):
 
     code: ClassVar[str] = "D104"
     stage: ClassVar[Stage] = "data"
-    requires: ClassVar[tuple[str, ...]] = ("D101", "D102")
+    requires: ClassVar[tuple[str, ...]] = ("D101", "D102", "D122")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the label counts of the whole dataset, of many rows in random order, or of the tokens of several batches."""
@@ -265,7 +265,7 @@ class ImbalancedLabels(Check):
     code: ClassVar[str] = "D105"
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
-        "D104", "D106", "D107", "D108", "F104", "F105", "F109", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307",
+        "D104", "D106", "D107", "D108", "D122", "F104", "F105", "F109", "L205", "L206", "L209", "L210", "G301", "G302", "G303", "G307",
         "S401", "S402", "S405", "S406", "E507")
 
     def check(self, seen: Observation) -> Finding | None:

@@ -41,7 +41,7 @@ class SortedRows(Check):
 
     code: ClassVar[str] = "D107"
     stage: ClassVar[Stage] = "data"
-    requires: ClassVar[tuple[str, ...]] = ("D104",)
+    requires: ClassVar[tuple[str, ...]] = ("D104", "D122")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from labels that only the evaluation has, and from the order in which labels came, of a loader that does not shuffle."""

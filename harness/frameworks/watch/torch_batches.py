@@ -229,6 +229,7 @@ def places(session: WatchSession, **functions: Any) -> None:
     tokenizer = next((place for place in tokenizers if place is not None), None)
     if tokenizer is not None:
         session.site("vocabulary", site(tokenizer))
+    session.noted("sampler", written.built("WeightedRandomSampler", session.script, session.sites))
     session.noted("labels.framed", written.framed(session.script))
     for name, made in functions.items():
         code = _code_of(made)

@@ -24,7 +24,7 @@ def loader_facts(loader: Any) -> LoaderFacts:
     dataset = loader.dataset
     facts = LoaderFacts(kind=type(loader).__name__, dataset_kind=type(dataset).__name__, batch_size=_batch_size(loader),
                         rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), replaces=_replaces(loader),
-                        collator=_name(loader.collate_fn))
+                        collator=_name(loader.collate_fn), weighed=_weighed(loader))
     try:
         _describe_dataset(facts, dataset, _drawn(loader))
     except Exception:  # noqa: BLE001 - a user's dataset may refuse anything
@@ -126,6 +126,18 @@ def _drawn(loader: Any) -> list[int] | None:
         if isinstance(sampler, WeightedRandomSampler):
             places: list[int] = sampler.weights.nonzero().flatten().tolist()
             return places if len(places) < len(sampler.weights) else None
+        sampler = _under(sampler)
+    return None
+
+
+def _weighed(loader: Any) -> int | None:
+    """How many weights a sampler under a loader draws by, where these are fewer than there are rows; else None."""
+    from torch.utils.data import WeightedRandomSampler
+
+    sampler, rows = _under(loader), _length(loader.dataset)
+    for _ in range(4):
+        if isinstance(sampler, WeightedRandomSampler):
+            return len(sampler.weights) if rows is not None and len(sampler.weights) < rows else None
         sampler = _under(sampler)
     return None
 
