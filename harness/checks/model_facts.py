@@ -57,6 +57,18 @@ class TeacherFacts(Facts):
     site: Site | None = None
 
 
+class ContractedFacts(Facts):
+    """A softmax of scores, of this `shape`, that is taken `along` one axis and then multiplied with a matrix so that another is `summed`
+    over: the `least` and the `most` that the weights of such a sum come to. `site`: the softmax, where it is written once."""
+
+    shape: list[int]
+    along: int
+    summed: int
+    least: float | None = None
+    most: float | None = None
+    site: Site | None = None
+
+
 class UnitFacts(Facts):
     """Activation of one nonlinearity over a batch: share of units that are zero (or saturated) for every row."""
 

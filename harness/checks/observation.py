@@ -54,6 +54,7 @@ from harness.checks.loss_facts import (
 from harness.checks.model_facts import (
     BadBirth,
     CarriedFacts,
+    ContractedFacts,
     ModelFacts,
     OptimizerFacts,
     RepeatedFacts,
@@ -212,6 +213,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    contracted: ContractedFacts | None = None
     grouped: GroupedFacts | None = None
     teacher: TeacherFacts | None = None
     own_backwards: list[OwnBackwardFacts] = []

@@ -35,8 +35,8 @@ class UninformativeLabels(Check):
     code: ClassVar[str] = "D106"
     stage: ClassVar[Stage] = "data"
     requires: ClassVar[tuple[str, ...]] = (
-        "D101", "D102", "D103", "D104", "D107", "D108", "D113", "D122", "B102", "F104", "F105", "F106", "F109", "L201", "L203", "L205", "L206",
-        "L209", "L210", "L211", "G301", "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405", "S406", "E511")
+        "D101", "D102", "D103", "D104", "D107", "D108", "D113", "D122", "B102", "F104", "F105", "F106", "F109", "L201", "L203", "L205",
+        "L206", "L209", "L210", "L211", "G301", "G302", "G303", "G304", "G307", "S401", "S402", "S403", "S404", "S405", "S406", "E511")
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges where inputs and targets are seen to come apart; else only where a baseline, one batch and the training curve agree."""

@@ -11,6 +11,7 @@ from harness.frameworks.watch import (
     torch_augmented,
     torch_batches,
     torch_blanks,
+    torch_contracted,
     torch_divergence,
     torch_kept,
     torch_mixed,
@@ -98,6 +99,7 @@ class TorchWatcher:
         self.pending = Pending(self)
         self.roots: list[Any] = []
         self.patience = Patience(session)
+        self._attended = False
         self._settled = False
         self._tried = False
         self._behind_norm: Any = None
@@ -255,6 +257,9 @@ class TorchWatcher:
 
     def _judged(self, loss: Any, calls: list[RootCall]) -> None:
         with self.session.paused():
+            if not self._attended and calls and loss.grad_fn is not None:
+                self._attended = True
+                self.session.safely("weights of attention", torch_contracted.measure, self, loss)
             self.players.trained(loss, calls)
         self.seen.players = self.players.facts()
 
