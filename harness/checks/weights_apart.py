@@ -32,7 +32,7 @@ class WeightsApart(Check):
         if found.least is not None and found.most is not None:
             sums = [f"the weights of a sum come to {found.least:.3g} at least, to {found.most:.3g} at most"]
         return Finding(
-            message=f"A softmax of scores of shape {tuple(found.shape)} is taken along axis {found.along}, and the sum with the values runs "
-                    f"along axis {found.summed}: the weights of a query do not add up to 1.",
+            message=f"A softmax of scores of shape {tuple(found.shape)} is taken along axis {found.along}, and the sum with the values "
+                    f"runs along axis {found.summed}: the weights of a query do not add up to 1.",
             remedy=f"Take it along the axis that is summed over, the keys: `softmax(scores, dim={found.summed - len(found.shape)})`.",
             site=found.site or reading.place(seen, "forward"), evidence=sums)
