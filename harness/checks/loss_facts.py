@@ -68,13 +68,15 @@ class LikenessFacts(Facts):
 
 
 class BlankFacts(Facts):
-    """Calls of a CTC loss: its `blank`, how many of the `rows` of targets `held` it, and the classes that stood in none of them."""
+    """Calls of a CTC loss: its `blank`, how many of the `rows` of targets `held` it, and the classes that stood in none of them. `sums`: of
+    PyTorch's, call by call, what the exponentials of its first argument came to over the classes, a median; 1 for log-probabilities."""
 
     blank: int
     calls: int = 0
     rows: int = 0
     held: int = 0
     unused: list[int] | None = None
+    sums: list[float] = []
     site: Site | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import out_of_reach, reading, sourcing
+from harness.checks import ctc_scores, out_of_reach, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import ClippedFacts, LossCall
 from harness.checks.observation import Observation
@@ -275,6 +275,9 @@ class LogitsIntoProbabilityLoss(Check):
                                  "Use `BCEWithLogitsLoss` on the raw output, or apply `torch.sigmoid` first.",
                                  [f"{error.type}: {reading.first_line(error.message)}", *reading.caveat(seen)])
         calls = [c for c in (*seen.loss_calls, *seen.later_calls) if c.inputs is not None]
+        scored = ctc_scores.finding(seen)
+        if scored is not None:
+            return scored
         if seen.clipped is not None and self._outside(seen.clipped, calls):
             return self._clipping(seen, seen.clipped)
         for call in calls:

@@ -57,6 +57,13 @@ def test_the_blank_of_a_loss(first: str, blank: str, target: str, tmp_path: Path
         assert finding.site.source.startswith("ctc = nn.CTCLoss")
 
 
+@pytest.mark.parametrize(("scores", "fault"), [
+    (".log_softmax(2)", False), ("", True), (".softmax(2)", True), (".softmax(2).clamp(min=1e-8).log()", False)])
+def test_what_a_loss_is_given(tmp_path: Path, scores: str, *, fault: bool) -> None:
+    text = TORCH.replace("FIRST", "1").replace("BLANK", "").replace("TARGET", "target").replace(".log_softmax(2)", scores)
+    assert ("L206" in found(watch(tmp_path, text))) is fault
+
+
 @pytest.mark.parametrize(("first", "index", "fault"), [("0", "0", True), ("0", "None", True), ("1", "0", False), ("0", "-1", False)])
 def test_the_blank_of_tensorflow(first: str, index: str, tmp_path: Path, *, fault: bool) -> None:
     pytest.importorskip("keras")

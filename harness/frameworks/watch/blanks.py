@@ -35,6 +35,13 @@ class Blanks:
         present = set(np.unique(np.concatenate(rows)).tolist())
         facts.unused = sorted(set(range(classes)) - present - {blank} if facts.unused is None else set(facts.unused) - present)
 
+    def given(self, sums: np.ndarray[Any, Any]) -> None:
+        """`sums`: float[steps, rows], of the exponentials of what the loss was given for the classes: 1 each where these are
+        log-probabilities."""
+        facts = self._session.observation.blanks
+        if facts is not None and len(facts.sums) < _CALLS:
+            facts.sums.append(float(np.median(sums)))
+
 
 def wrap(original: Any, session: WatchSession, look: Any) -> Any:
     """`original`, of whose calls `look` is told."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.frameworks.watch import blanks
+from harness.frameworks.watch import blanks, tensors
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -22,5 +22,7 @@ def attach(watch: TorchWatcher) -> None:
         with session.paused():
             ends = np.asarray([int(length) for length in lengths])
             known.called(targets.detach().cpu().numpy(), ends, int(blank), int(log_probs.shape[-1]))
+            if tensors.readable(log_probs):
+                known.given(log_probs.detach().float().exp().sum(-1).cpu().numpy())
 
     session.patches.replace(watch.torch.nn.functional, "ctc_loss", functools.partial(blanks.wrap, session=session, look=look))
