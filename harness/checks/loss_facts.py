@@ -80,6 +80,20 @@ class BlankFacts(Facts):
     site: Site | None = None
 
 
+class FlattenedFacts(Facts):
+    """Answers for `rows` sequences of this `length`, and targets, both laid out in one row. `turned`: the answers come time first. Which
+    share of the labels a token tells (by the commonest label of each in other batches) in the order of the answers, `own`, and in the
+    `other`; `commonest`: the share of the commonest label. `site`: the loss."""
+
+    rows: int
+    length: int
+    turned: bool
+    own: float
+    other: float
+    commonest: float
+    site: Site | None = None
+
+
 class ClippedFacts(Facts):
     """Numbers that the script clips to between a little more than 0 and 1, on the way to a loss: which share of them lay `outside` 0 to 1,
     call by call, and how far. `unread`: it does so in a graph, where its numbers are not known."""

@@ -41,6 +41,7 @@ from harness.checks.loss_facts import (
     ClippedFacts,
     DivergenceFacts,
     EndingFacts,
+    FlattenedFacts,
     LikenessFacts,
     LossCall,
     NegatedFacts,
@@ -213,6 +214,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    flattened: FlattenedFacts | None = None
     contracted: ContractedFacts | None = None
     grouped: GroupedFacts | None = None
     teacher: TeacherFacts | None = None

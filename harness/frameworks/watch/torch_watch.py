@@ -47,6 +47,7 @@ from harness.frameworks.watch.torch_drawn_rows import DrawnRows
 from harness.frameworks.watch.torch_draws import Draws
 from harness.frameworks.watch.torch_evaluation import Evaluations
 from harness.frameworks.watch.torch_files import Files
+from harness.frameworks.watch.torch_flattened import Flattened
 from harness.frameworks.watch.torch_functional import Functional
 from harness.frameworks.watch.torch_generation import Generations
 from harness.frameworks.watch.torch_handed import Handed
@@ -123,7 +124,7 @@ class TorchWatcher:
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
-        self.teachers = Teachers(self)
+        self.teachers, self.flattened = Teachers(self), Flattened(self)
         self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
         self.restores, self.generations, self.unmeasured = Restores(self), Generations(self), Unmeasured(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
@@ -235,6 +236,7 @@ class TorchWatcher:
             self.session.safely("a divergence", torch_divergence.measure, self, loss, calls, records)
         if records and len(calls) == 1:
             self.session.safely("mixed rows", self._mixed, loss, calls[0], records)
+            self.session.safely("answers in one row", self.flattened.trained, calls[0], records)
         if records:
             self.session.safely("pairs", self.pairs.trained, calls, records[-1].target)
         if self.data.current is None and records and calls:
