@@ -30,8 +30,8 @@ class FlattenedApart(Check):
             return None
         first, second = (found.length, found.rows) if found.turned else (found.rows, found.length)
         other = "row by row" if found.turned else "step by step"
-        remedy = ("Bring the output to rows first before it is flattened, `output.transpose(0, 1).reshape(-1, classes)`, or build the layer "
-                  "with `batch_first=True`." if found.turned else
+        remedy = ("Bring the output to rows first before it is flattened, `output.transpose(0, 1).reshape(-1, classes)`, or build the "
+                  "layer with `batch_first=True`." if found.turned else
                   "Flatten the targets as they belong to the output: `labels.reshape(-1)` of labels of shape (rows, length).")
         return Finding(
             message=f"The output has the shape ({first}, {second}, classes) and is flattened in that order, and the target is flattened "
