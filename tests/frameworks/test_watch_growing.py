@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,12 @@ def test_a_layer_that_is_wrapped_in_every_step(tmp_path: Path, before: str, insi
         assert seen.growing is not None
         assert seen.growing.site is not None
         assert seen.growing.site.source == "watch.attach(head)"
+
+
+def test_what_follows_a_training_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing, "_LONGEST", 20)
+    assert watch(tmp_path, HEAD + HOOK + REGISTERED, steps=60).growing is None
+    assert sys.getprofile() is None
 
 
 def test_counts_on_one_line() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
 _EVERY, _MOST = 8, 6  # every so many steps one is counted, and so many of them
+_LONGEST = 300_000  # events of one step
 _LEAST, _OUTLIERS = 4, 2  # counted steps that lie on one line, and how many need not (an evaluation came between)
 _CALLING = ("torch/nn/modules/module.py", "keras/src/layers/layer.py", "keras/src/engine/base_layer.py",
             "keras/src/utils/traceback_utils.py")
@@ -27,7 +28,7 @@ class Growing:
         self._session = session
         self._steps = 0
         self._counted: list[tuple[int, Counter[CodeType]]] = []
-        self._on = False
+        self._on, self._events = False, 0
         self._handed: Counter[CodeType] = Counter()
         self._callers: dict[CodeType, Place] = {}
         self._around: set[CodeType] = set()  # what the steps are taken in
@@ -39,7 +40,7 @@ class Growing:
         if self._steps % _EVERY == 0 and len(self._counted) < _MOST and sys.getprofile() is None and self._session.active:
             self._around |= {frame.f_code for frame in self._session.sites.frames()}
             self._counted.append((self._steps, Counter()))
-            self._on = True
+            self._on, self._events = True, 0
             sys.setprofile(self._look)
 
     def _stop(self) -> None:
@@ -48,6 +49,11 @@ class Growing:
             sys.setprofile(None)
 
     def _look(self, frame: FrameType, event: str, _: Any) -> None:
+        self._events += 1
+        if self._events > _LONGEST:  # training is over, it seems, and something else is not to be slowed down
+            self._stop()
+            self._counted.pop()
+            return
         if event != "call" or not self._session.active:
             return
         code, outer, own = frame.f_code, frame.f_back, self._session.sites.is_own
