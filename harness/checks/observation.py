@@ -87,6 +87,7 @@ from harness.checks.training_facts import (
     PlayersFacts,
     RestedFacts,
     RoundedFacts,
+    RunningFacts,
     StaleFacts,
     StepFacts,
     SwappedFacts,
@@ -214,6 +215,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    running_on: RunningFacts | None = None
     flattened: FlattenedFacts | None = None
     contracted: ContractedFacts | None = None
     grouped: GroupedFacts | None = None

@@ -82,6 +82,17 @@ class OwnBackwardFacts(Facts):
     site: Site | None = None
 
 
+class RunningFacts(Facts):
+    """What an evaluation counts in, by its `names`, runs on from one evaluation to the next. Of a metric object: for how many `passes`,
+    what it has `told`, and what it would have told of the last pass `alone`. `site`: where it is asked, or where it was begun."""
+
+    names: list[str]
+    passes: int = 0
+    told: float | None = None
+    alone: float | None = None
+    site: Site | None = None
+
+
 class BakedFacts(Facts):
     """A number of Python that a step read when it was traced: the graph has `kept` it, though it is another `now`. `name`: as it is written
     there, `self.weight` or `weight`; `function`: the one that `tf.function` compiles (none: a step of `fit`); `site`: the line that gives

@@ -50,6 +50,7 @@ from harness.frameworks.watch.keras_read_out import ReadOut
 from harness.frameworks.watch.keras_resets import Resets
 from harness.frameworks.watch.keras_restores import Restores
 from harness.frameworks.watch.keras_rounded import Rounding
+from harness.frameworks.watch.keras_running import Running
 from harness.frameworks.watch.keras_scaled import Scaled
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
@@ -93,6 +94,7 @@ class KerasWatcher:
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.drawn, self.restores, self.rounding = DrawnRows(self), Restores(self), Rounding(self)
         self.scaled, self.modes = Scaled(self), Modes(self)
+        self.running = Running(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
@@ -123,6 +125,7 @@ class KerasWatcher:
         Scrambled(session).of_keras(keras, made[0].place_of)
         Metrics(self, keras, made[0]).attach()
         self.resets.attach(keras)
+        self.running.attach(keras)
         self.fits.attach(keras)
 
     def use(self, name: str) -> None:
@@ -240,7 +243,7 @@ class KerasWatcher:
     def loop_stepped(self, sources: list[Any]) -> None:
         """A loop of the script's own has taken a step. `sources`: the weights that its tape was asked about last."""
         self.held |= set(map(id, sources))
-        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets, self.modes):
+        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets, self.modes, self.running):
             part.stepped()
 
     def _behind(self) -> None:

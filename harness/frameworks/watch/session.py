@@ -26,7 +26,7 @@ from harness.checks.base import WALK, all_checks, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import exceptions, imports, reseeded, sources, sweeps, texts
+from harness.frameworks.watch import added_on, exceptions, imports, reseeded, sources, sweeps, texts
 from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
@@ -249,6 +249,8 @@ class WatchSession:
             with self.quiet(f"finishing {type(watcher).__name__}"):
                 watcher.finish(error)
         seen.growing = self.safely("calls that grow in number", self.growing.finish)
+        if seen.steps and seen.running_on is None:
+            seen.running_on = self.safely("counters that run on", added_on.find, self)
         self._maps.finish()
         for part in (self.emptied, self.file_pairs, self.eaten):
             self.safely("what was kept", part.finish)
