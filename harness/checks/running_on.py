@@ -30,8 +30,8 @@ class RunningOn(Check):
             return Finding(
                 message=f"`{found.names[0]}` is asked after {found.passes} evaluations and is not reset between them: it tells "
                         f"{found.told:.3g} of all of them together, where the last one alone gives {found.alone:.3g}.",
-                remedy="Reset it when an evaluation begins: `metric.reset_state()`. `fit` and `evaluate` do that by themselves, a loop does "
-                       "not.",
+                remedy="Reset it when an evaluation begins: `metric.reset_state()`. `fit` and `evaluate` do that by themselves, a loop "
+                       "does not.",
                 site=found.site, evidence=["what it has counted grows from one evaluation to the next"])
         names = " and ".join(f"`{name}`" for name in found.names)
         return Finding(
