@@ -94,6 +94,15 @@ class FlattenedFacts(Facts):
     site: Site | None = None
 
 
+class UnaddedFacts(Facts):
+    """Losses that layers of Keras bring with them (regularizers, `add_loss`), and that no step asks for: how many, what they come to after
+    the training, and the `kinds` of the regularizers."""
+
+    losses: int
+    total: float
+    kinds: list[str] = []
+
+
 class ClippedFacts(Facts):
     """Numbers that the script clips to between a little more than 0 and 1, on the way to a loss: which share of them lay `outside` 0 to 1,
     call by call, and how far. `unread`: it does so in a graph, where its numbers are not known."""

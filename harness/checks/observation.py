@@ -49,6 +49,7 @@ from harness.checks.loss_facts import (
     PolicyFacts,
     StrayFacts,
     TemperedFacts,
+    UnaddedFacts,
     UnweighedFacts,
     WeightFacts,
 )
@@ -215,6 +216,7 @@ class Observation(Facts):
     rested: RestedFacts | None = None
     baked: BakedFacts | None = None
     growing: GrowingFacts | None = None
+    unadded: UnaddedFacts | None = None
     running_on: RunningFacts | None = None
     flattened: FlattenedFacts | None = None
     contracted: ContractedFacts | None = None
