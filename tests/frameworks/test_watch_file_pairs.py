@@ -86,3 +86,15 @@ def test_lists_of_files(tmp_path: Path, lists: str, *, wrong: bool) -> None:
     assert seen.exception is None, seen.exception
     assert seen.warnings == []
     assert ("D117" in found(seen)) is wrong, seen.file_pairs
+
+
+def test_texts_are_no_files(tmp_path: Path) -> None:
+    text = """
+import keras, tensorflow as tf
+texts = ["long " * 200] * 40
+data = tf.data.Dataset.from_tensor_slices((texts, [0, 1] * 20))
+count = sum(1 for _ in data)
+"""
+    seen = test_watch_keras.watch(tmp_path, text, steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []

@@ -55,11 +55,13 @@ class FilePairs:
         @functools.wraps(original)
         def from_tensor_slices(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active and isinstance(tensors, tuple | dict):
-                parts = [part for part in (tensors.values() if isinstance(tensors, dict) else tensors) if _are_paths(part)]
-                session.safely("lists of files", self.given, parts)
+                session.safely("lists of files", self._sliced, list(tensors.values() if isinstance(tensors, dict) else tensors))
             return original(tensors, *args, **kwargs)
 
         return from_tensor_slices
+
+    def _sliced(self, parts: list[Any]) -> None:
+        self.given([part for part in parts if _are_paths(part)])
 
     def _wrap(self, original: Any) -> Any:
         session = self._session
@@ -134,25 +136,9 @@ class FilePairs:
 
 
 def _are_paths(part: Any) -> bool:
-    return isinstance(part, list | tuple | np.ndarray) and len(part) >= _LEAST and isinstance(part[0], str) and Path(part[0]).is_file()
-
-
-def _keys(names: list[str]) -> dict[str, Key]:
-    """By the name of a file what only it is called among the files of its folder: the words and numbers in it that not all of them have;
-    nothing where two files have the same."""
-    if not _LEAST <= len(names) <= _FILES:
-        return {}
-    words = {name: re.findall(r"[A-Za-z]+|\d+", name.split(".")[0]) for name in names}
-    counts = Counter(word for parts in words.values() for word in set(parts))
-    keys = {name: tuple(word.lstrip("0") or "0" for word in parts if counts[word] < len(names)) for name, parts in words.items()}
-    return keys if len(set(keys.values())) == len(keys) else {}
-
-
-def listed(script: Path) -> Place | None:
-    """The first line that lists a folder without sorting what comes of it."""
-    tree = parsed.tree(str(script))
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sorted"
-              for part in ast.walk(node)}
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and id(node) not in inside
-             and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LISTS]
-    return (str(script), min(lines), "<module>") if lines else None
+    if not isinstance(part, list | tuple | np.ndarray) or len(part) < _LEAST or not isinstance(part[0], str):
+        return False
+    try:
+        return Path(part[0]).is_file()
+    except OSError:
+        return False  # a text, which is too long for the name of a file
