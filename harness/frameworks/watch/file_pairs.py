@@ -142,3 +142,24 @@ def _are_paths(part: Any) -> bool:
         return Path(part[0]).is_file()
     except OSError:
         return False  # a text, which is too long for the name of a file
+
+
+def _keys(names: list[str]) -> dict[str, Key]:
+    """By the name of a file what only it is called among the files of its folder: the words and numbers in it that not all of them have;
+    nothing where two files have the same."""
+    if not _LEAST <= len(names) <= _FILES:
+        return {}
+    words = {name: re.findall(r"[A-Za-z]+|\d+", name.split(".")[0]) for name in names}
+    counts = Counter(word for parts in words.values() for word in set(parts))
+    keys = {name: tuple(word.lstrip("0") or "0" for word in parts if counts[word] < len(names)) for name, parts in words.items()}
+    return keys if len(set(keys.values())) == len(keys) else {}
+
+
+def listed(script: Path) -> Place | None:
+    """The first line that lists a folder without sorting what comes of it."""
+    tree = parsed.tree(str(script))
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sorted"
+              for part in ast.walk(node)}
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and id(node) not in inside
+             and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LISTS]
+    return (str(script), min(lines), "<module>") if lines else None
