@@ -66,3 +66,20 @@ def test_rows_of_persons(tmp_path: Path, split: str, labels: str, name: str, cod
         assert seen.grouped is not None
         assert seen.grouped.shared == 1
         assert seen.grouped.groups == 40
+
+
+def test_a_dataset_that_holds_what_it_likes(tmp_path: Path) -> None:
+    text = TEXT.replace("LABELS", OF_A_PERSON).replace("PERSON", "person").replace("SPLIT", """
+class Own:
+    tensors = {"x": X}
+    def __len__(self):
+        return 480
+    def __getitem__(self, at):
+        return X[at]
+one, other = random_split(Own(), [360, 120])
+fitted, held = list(one.indices), list(other.indices)
+""")
+    seen = watch(tmp_path, text)
+    assert seen.exception is None
+    assert seen.warnings == []
+    assert seen.grouped is None

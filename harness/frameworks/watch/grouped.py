@@ -55,7 +55,7 @@ class Grouped:
             for fitted, held in original(splitter, X, y, groups, **kwargs):
                 known = session.observation.grouped is not None or groups is not None or not _shuffles(splitter)
                 if session.active and not known:
-                    session.safely("a split", self._look, frame, [*_arrays(frame), X, y], fitted, held)
+                    session.safely("a split", self._split, frame, [X, y], fitted, held)
                 yield fitted, held
 
         return split
@@ -65,13 +65,19 @@ class Grouped:
 
         def random_split(dataset: Any, *args: Any, **kwargs: Any) -> Any:
             parts = original(dataset, *args, **kwargs)
-            if session.active and session.observation.grouped is None and len(parts) > 1:
-                tensors = getattr(dataset, "tensors", ())
-                session.safely("a split", self._look, sys._getframe(1), [part.detach().cpu().numpy() for part in tensors[-1:]],
-                               parts[0].indices, parts[1].indices)
+            if session.active and session.observation.grouped is None:
+                session.safely("a split", self._split_by_torch, sys._getframe(1), dataset, parts)
             return parts
 
         return random_split
+
+    def _split(self, frame: FrameType | None, given: list[Any], fitted: Any, held: Any) -> None:
+        self._look(frame, [*_arrays(frame), *given], fitted, held)
+
+    def _split_by_torch(self, frame: FrameType, dataset: Any, parts: list[Any]) -> None:
+        """The labels of a `TensorDataset` are its last tensor; another dataset may hold what it likes."""
+        if type(dataset).__name__ == "TensorDataset" and len(parts) > 1:
+            self._look(frame, [dataset.tensors[-1].detach().cpu().numpy()], parts[0].indices, parts[1].indices)
 
     def _look(self, frame: FrameType | None, given: list[Any], fitted: Any, held: Any) -> None:
         while frame is not None and not self._session.sites.is_own(frame.f_code.co_filename):

@@ -44,9 +44,9 @@ class Growing:
             sys.setprofile(self._look)
 
     def _stop(self) -> None:
-        if self._on:
-            self._on = False
+        if self._on and sys.getprofile() == self._look:  # and not the script's own
             sys.setprofile(None)
+        self._on = False
 
     def _look(self, frame: FrameType, event: str, _: Any) -> None:
         self._events += 1
@@ -54,8 +54,10 @@ class Growing:
             self._stop()
             self._counted.pop()
             return
-        if event != "call" or not self._session.active:
-            return
+        if event == "call" and self._session.active:
+            self._session.safely("a call", self._count, frame)  # what is raised here would be raised in the script
+
+    def _count(self, frame: FrameType) -> None:
         code, outer, own = frame.f_code, frame.f_back, self._session.sites.is_own
         if not own(code.co_filename):
             registers = code.co_name.startswith("register_") and code.co_filename.endswith(_CALLING)

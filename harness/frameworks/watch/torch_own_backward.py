@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import OwnBackwardFacts
@@ -55,7 +57,15 @@ class OwnBackward:
                     compared, ratios = found
                     session.observation.own_backwards.append(OwnBackwardFacts(
                         name=cls.__name__, argument=number, compared=compared, ratios=ratios,
-                        site=site((code.co_filename, code.co_firstlineno, code.co_name))))
+                        site=site((code.co_filename, _line(code), code.co_name))))
+
+
+def _line(code: CodeType) -> int:
+    """Of a function's `def`, under its decorators."""
+    line = code.co_firstlineno
+    while linecache.getline(code.co_filename, line).lstrip().startswith("@"):
+        line += 1
+    return line
 
 
 def _compared(torch: Any, run: Callable[[list[Any]], Any], plain: list[Any], number: int) -> tuple[int, list[float]] | None:
