@@ -23,7 +23,7 @@ def attach(session: WatchSession) -> None:
         @functools.wraps(original)
         def one_hot(indices: Any, depth: Any, *args: Any, **kwargs: Any) -> Any:
             if session.active and tf.executing_eagerly():
-                session.safely("ids of one-hot rows", _count, session, np.asarray(indices), int(depth))
+                session.safely("ids of one-hot rows", _count, session, indices, depth)
             return original(indices, depth, *args, **kwargs)
 
         return one_hot
@@ -31,7 +31,8 @@ def attach(session: WatchSession) -> None:
     session.patches.replace(tf, "one_hot", wrap)
 
 
-def _count(session: WatchSession, ids: np.ndarray[Any, Any], depth: int) -> None:
+def _count(session: WatchSession, indices: Any, classes: Any) -> None:
+    ids, depth = np.asarray(indices), int(classes)
     known = session.observation.one_hot
     if not ids.size or ids.dtype.kind not in "iu" or (known is not None and (known.depth != depth or known.ids > _MOST)):
         return

@@ -31,7 +31,7 @@ def attach(session: WatchSession, keras: Any) -> None:
 
         def timeseries_dataset_from_array(*args: Any, **kwargs: Any) -> Any:
             if session.active and session.observation.series is None:
-                session.safely("windows of a series", _note, session, signature.bind(*args, **kwargs))
+                session.safely("windows of a series", _note, session, signature, args, kwargs)
             return original(*args, **kwargs)
 
         return timeseries_dataset_from_array
@@ -39,7 +39,8 @@ def attach(session: WatchSession, keras: Any) -> None:
     session.patches.replace(keras.utils, _FUNCTION, wrap)
 
 
-def _note(session: WatchSession, given: inspect.BoundArguments) -> None:
+def _note(session: WatchSession, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+    given = signature.bind(*args, **kwargs)
     given.apply_defaults()
     named = given.arguments
     data, targets = tensors.array(named["data"]), tensors.array(named["targets"])
