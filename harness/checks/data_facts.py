@@ -254,6 +254,24 @@ class FilePairFacts(Facts):
     example: tuple[str, str] | None = None
 
 
+class OneRowFacts(Facts):
+    """The first `steps` of a training, in each of which all rows that the model was given were one and the same, `rows` of them in the
+    first; in these steps it was of so many `kinds`."""
+
+    rows: int
+    steps: int = 0
+    kinds: int = 0
+
+
+class TransitionFacts(Facts):
+    """The last `rows` of a memory of transitions: in `same` of them one array stands for a state and for the next one. `site`: where they
+    are kept."""
+
+    rows: int
+    same: int
+    site: Site | None = None
+
+
 class OverwrittenFacts(Facts):
     """A dataset whose `attribute` changes with each reading of a row: `share` of the values of some `rows` after so many `readings`."""
 

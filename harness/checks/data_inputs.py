@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import constant_answer, data_labels, raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.data_facts import BatchFacts, BytesFacts, EatenFacts, OverwrittenFacts
+from harness.checks.data_facts import BatchFacts, BytesFacts, EatenFacts, OverwrittenFacts, TransitionFacts
 from harness.checks.data_labels import counts_of, entropy
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts
@@ -19,6 +19,7 @@ _MANY_UNKNOWN = 0.3  # of the tokens: enough to hide what the labels depend on
 _SHRUNK = 0.05  # the range of inputs that a network has next to nothing of
 _FLAT = 0.02  # of the size of its values: an image of so small a range shows nothing
 _MOST_OF = 0.7
+_ALIKE, _MANY_ROWS, _STEPS = 6, 16, 4  # rows of one batch and of all that were looked at, and steps, that hold one row
 _UNEVEN = 100  # between the deviations of features
 _AT_A_GUESS, _AWAY = 0.97, 0.92  # of what a guess costs
 _NO_INPUTS = ("label", "target", "mask", "idx", "token_type", "position", "length", "weight")
@@ -48,13 +49,11 @@ class UnreadableInputs(Check):
     requires: ClassVar[tuple[str, ...]] = ("D101",)
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from unknown tokens, constant inputs, and rows that decode to one text while their labels differ."""
+        """Judges from unknown tokens, constant inputs, and rows that are all the same, or decode to one text, while their labels differ."""
+        if (changed := self._changed(seen)) is not None:
+            return changed
         if not seen.batches:
             raise NotJudged("no batch was seen")
-        if seen.overwritten is not None or seen.eaten is not None:
-            return self._overwritten(seen, seen.overwritten) if seen.overwritten is not None else self._eaten(seen, seen.eaten)
-        if seen.misread is not None:
-            return self._misread(seen.misread)
         loader = raised.train_loader(seen)
         # A dataset of the script's own makes its rows where they are asked for.
         site = (reading.place(seen, "getitem") or raised.made_by(seen, seen.batches[0].inputs_key, "input_ids")
@@ -108,6 +107,8 @@ class UnreadableInputs(Check):
                                   "(an empty column, a scaling by zero, an array that was never filled).",
                            site=site, evidence=[(f"`{name}`: {facts.dtype}{list(facts.shape)}, from {facts.minimum:g} to "
                                                 f"{facts.maximum:g}"), *rows])
+        if (again := self._again(seen, [facts for _, facts in mains if facts.rows_alike], len(labels))) is not None:
+            return again
         ranges = [(facts.minimum, facts.maximum) for _, facts in mains
                   if len(facts.shape) == 4 and facts.minimum is not None and facts.maximum is not None]
         flat = [(low, high) for low, high in ranges if high - low < _FLAT * max(abs(low), abs(high))]
@@ -136,6 +137,46 @@ class UnreadableInputs(Check):
         if not unknown and not mains and not texts:
             raise NotJudged("which column is the model's input is unknown")
         return None
+
+    @staticmethod
+    def _again(seen: Observation, alike: list[TensorFacts] | None = None, labels: int = 0) -> Finding | None:
+        """`alike`: inputs of those batches whose rows are all the same. In steps, the row has to be another one each time."""
+        steps = seen.one_row
+        if alike:
+            rows, size, count = alike[0].shape[0], sum(facts.shape[0] for facts in alike), len(alike)
+            sure = count == len(seen.batches) and size >= _MANY_ROWS and rows >= _ALIKE and labels > 1
+        elif steps is not None:
+            rows, count = steps.rows, steps.steps
+            sure = count >= _STEPS and steps.kinds > count / 2
+        else:
+            return None
+        if not sure:
+            return None
+        return Finding(
+            message=f"All {rows} rows of a batch are one and the same, in each of {count} that were looked at"
+                    + (", while their labels differ." if alike else ", and in each another one."),
+            remedy="A list that is given one array again and again holds that array, and with each entry the numbers of the last writing: "
+                   "make a new one for each row, or append `row.copy()` (for tensors `row.clone()`).",
+            site=reading.place(seen, "same_row", "getitem", "loader", "fit"), evidence=reading.own_losses(seen))
+
+    def _changed(self, seen: Observation) -> Finding | None:
+        """Rows that were kept, or read, as something else than they were."""
+        if seen.overwritten is not None:
+            return self._overwritten(seen, seen.overwritten)
+        if seen.misread is not None and seen.eaten is None:
+            return self._misread(seen.misread)
+        return self._eaten(seen, seen.eaten) or self._transitions(seen.transitions) or self._again(seen)
+
+    @staticmethod
+    def _transitions(found: TransitionFacts | None) -> Finding | None:
+        if found is None:
+            return None
+        return Finding(
+            message=f"One array stands for the state and for the next one, in {found.same} of {found.rows} transitions that are kept: the "
+                    "environment writes into the array that it hands out, and what was kept changes with it.",
+            remedy="Keep copies: `memory.append((state.copy(), action, reward, next_state.copy(), done))`, or let the environment return "
+                   "`self.state.copy()`.",
+            site=found.site)
 
     @staticmethod
     def _misread(found: BytesFacts) -> Finding:

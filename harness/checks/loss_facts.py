@@ -45,6 +45,14 @@ class BootstrapFacts(Facts):
     site: Site | None = None
 
 
+class WholeBestFacts(Facts):
+    """A target that adds to each of so many `rows` of `reward` the largest of all values that a model gave the whole batch."""
+
+    rows: int
+    reward: str
+    site: Site | None = None
+
+
 class EndingFacts(Facts):
     """Marks of 0 and 1, one for each of the `rows` whose `reward` a later value is added to, which the function that gets both never reads:
     their `name`, and how many were 1 (`marked`) in so many `steps`."""

@@ -26,12 +26,14 @@ from harness.checks.data_facts import (
     MirrorFacts,
     MixedFacts,
     OneHotFacts,
+    OneRowFacts,
     OverwrittenFacts,
     RedrawnFacts,
     ResizedFacts,
     SameOrderFacts,
     SeriesFacts,
     SourceFacts,
+    TransitionFacts,
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
@@ -52,6 +54,7 @@ from harness.checks.loss_facts import (
     UnaddedFacts,
     UnweighedFacts,
     WeightFacts,
+    WholeBestFacts,
 )
 from harness.checks.model_facts import (
     BadBirth,
@@ -123,13 +126,14 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
+    `one_row`: batches of one row. `transitions`: that hold one array twice.
     `file_pairs`: files of two folders that are read in pairs. `scrambled`: axes that a reshape was to exchange.
     `repeated`: a layer that a list holds several times.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
-    with themselves, in a contrastive loss. `ending`: of episodes. `resized`: label maps.
+    with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value. `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
     `rested`: a model that answers without gradients in every step.
@@ -173,6 +177,8 @@ class Observation(Facts):
     mixed_rows: MixedFacts | None = None
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None
+    one_row: OneRowFacts | None = None
+    transitions: TransitionFacts | None = None
     divergence: list[DivergenceFacts] = []
     tempered: TemperedFacts | None = None
     stray: StrayFacts | None = None
@@ -244,6 +250,7 @@ class Observation(Facts):
     bootstrap: BootstrapFacts | None = None
     likeness: LikenessFacts | None = None
     ending: EndingFacts | None = None
+    whole_best: WholeBestFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None

@@ -34,7 +34,8 @@ class TensorFacts(Facts):
     `log_probabilities`: every slice along the last axis has exp() summing to 1 within 1e-3.
     `batch_sums_to_one`: of two axes with more than one row, every column sums to 1 over the rows while the rows themselves do not
     (a softmax, or the exp() of a log_softmax, over the wrong axis).
-    `columns_alike`: of two axes, all columns hold the same numbers, which differ from row to row.
+    `columns_alike`: of two axes, all columns hold the same numbers, which differ from row to row. `rows_alike`: of two axes and more, all
+    rows (first axis) hold the same numbers, which differ within a row.
     `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats; of a feature, of
     rows of steps.
     """
@@ -52,6 +53,7 @@ class TensorFacts(Facts):
     log_probabilities: bool = False
     batch_sums_to_one: bool = False
     columns_alike: bool = False
+    rows_alike: bool = False
     column_stds: tuple[float, float] | None = None
     requires_grad: bool | None = None
 

@@ -44,6 +44,7 @@ from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.numberings import Numberings
 from harness.frameworks.watch.numpy_compared import NumpyComparisons
+from harness.frameworks.watch.one_row import OneRow
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.raw_bytes import RawBytes
 from harness.frameworks.watch.sites import Place, Sites, site
@@ -153,7 +154,7 @@ class WatchSession:
         self.open = False  # something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self.wholes, self.seeds, self.emptied, self.eaten = Wholes(self), reseeded.Reseeded(self), Emptied(self), Eaten(self)
-        self.file_pairs, self.numberings, self.growing = FilePairs(self), Numberings(self), Growing(self)
+        self.file_pairs, self.numberings, self.growing, self.one_row = FilePairs(self), Numberings(self), Growing(self), OneRow(self)
         self._on = False
         self.late = False
         self._paused = 0
@@ -323,7 +324,7 @@ class WatchSession:
 
     def rows_trained(self, given: Sequence[Any]) -> None:
         """A training step runs a model on these arrays: by what were their rows encoded, and their columns chosen?"""
-        for part in (self.encoders, self.choosers, self.numberings):
+        for part in (self.encoders, self.choosers, self.numberings, self.one_row):
             self.safely("rows that are trained on", part.trained, given)
 
     def rows_held(self, given: Sequence[Any]) -> None:

@@ -117,6 +117,8 @@ def fill(seen: TensorFacts, value: Any) -> None:
         seen.minimum, seen.maximum = float(wide.min()), float(wide.max())
         seen.mean, seen.std = float(wide.mean()), float(wide.std())
         seen.integral = not floating or bool((finite == np.floor(finite)).all())
+    if data.ndim > 1 and len(data) > 1 and seen.std:
+        seen.rows_alike = bool((data[-1] == data[0]).all()) and bool((data == data[:1]).all())
     if not floating:
         return
     if data.ndim == 2 and data.shape[0] > 1:

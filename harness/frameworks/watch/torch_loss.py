@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.model_facts import ModelFacts
-from harness.frameworks.watch import endings, tensors, torch_bootstrap, torch_graph, torch_self_likeness
+from harness.frameworks.watch import endings, tensors, torch_bootstrap, torch_graph, torch_self_likeness, transitions, whole_best
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.weighing import Weighing
 
@@ -187,6 +187,8 @@ class Losses:
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
         with watch.session.paused():
             watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)
+            watch.session.safely("transitions", transitions.note, watch.seen, watch.session.sites)
+            watch.session.safely("a best value", whole_best.note, watch.seen, watch.session.sites, tensors.array)
         return used
 
     def _weighed(self, used: list[LossRecord]) -> None:
