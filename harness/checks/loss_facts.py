@@ -45,6 +45,15 @@ class BootstrapFacts(Facts):
     site: Site | None = None
 
 
+class SpreadFacts(Facts):
+    """A draw, mean + noise * spread, whose spread is exp(`drawn` * x), or x itself where that is None, and a divergence to whose mind
+    exp(`told` * x) is the variance. `site`: of the draw."""
+
+    drawn: float | None
+    told: float
+    site: Site | None = None
+
+
 class WholeBestFacts(Facts):
     """A target that adds to each of so many `rows` of `reward` the largest of all values that a model gave the whole batch."""
 

@@ -49,6 +49,7 @@ from harness.checks.loss_facts import (
     NegatedFacts,
     PairedFacts,
     PolicyFacts,
+    SpreadFacts,
     StrayFacts,
     TemperedFacts,
     UnaddedFacts,
@@ -133,7 +134,8 @@ class Observation(Facts):
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
-    with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value. `resized`: label maps.
+    with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value. `spread`: of a draw.
+    `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
     `rested`: a model that answers without gradients in every step.
@@ -251,6 +253,7 @@ class Observation(Facts):
     likeness: LikenessFacts | None = None
     ending: EndingFacts | None = None
     whole_best: WholeBestFacts | None = None
+    spread: SpreadFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None

@@ -13,7 +13,16 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_gradients, keras_opposed, keras_tempered, keras_tracing, tensors, written
+from harness.frameworks.watch import (
+    keras_divergence,
+    keras_gradients,
+    keras_opposed,
+    keras_reparameterized,
+    keras_tempered,
+    keras_tracing,
+    tensors,
+    written,
+)
 from harness.frameworks.watch.keras_baked import Baked
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
@@ -135,8 +144,9 @@ class Steps:
         if record.gradients and record.unrecorded is not None:
             self._watch.session.site("unrecorded", record.unrecorded)
         if phase == "train":
-            own, seen = self._watch.session.sites.is_own, self._watch.seen
+            own, seen, script = self._watch.session.sites.is_own, self._watch.seen, self._watch.session.script
             seen.tempered = seen.tempered or self._watch.session.safely("temperatures", keras_tempered.read, record, own)
+            seen.spread = seen.spread or self._watch.session.safely("a draw", keras_reparameterized.read, record, script)
             seen.opposed = seen.opposed or self._watch.session.safely("gradients of two losses", keras_opposed.told, record, own)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
