@@ -54,6 +54,12 @@ class SpreadFacts(Facts):
     site: Site | None = None
 
 
+class OverlapFacts(Facts):
+    """A loss that divides a sum of scores times targets by a sum of these scores, which a layer gave without an activation."""
+
+    site: Site | None = None
+
+
 class WholeBestFacts(Facts):
     """A target that adds to each of so many `rows` of `reward` the largest of all values that a model gave the whole batch."""
 

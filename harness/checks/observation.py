@@ -47,6 +47,7 @@ from harness.checks.loss_facts import (
     LikenessFacts,
     LossCall,
     NegatedFacts,
+    OverlapFacts,
     PairedFacts,
     PolicyFacts,
     SpreadFacts,
@@ -134,7 +135,8 @@ class Observation(Facts):
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
-    with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value. `spread`: of a draw.
+    with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
+    `spread`: of a draw. `overlap`: of scores.
     `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
@@ -254,6 +256,7 @@ class Observation(Facts):
     ending: EndingFacts | None = None
     whole_best: WholeBestFacts | None = None
     spread: SpreadFacts | None = None
+    overlap: OverlapFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None
     cut_anew: CutFacts | None = None

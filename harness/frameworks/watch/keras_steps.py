@@ -16,8 +16,8 @@ from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import (
     keras_divergence,
     keras_gradients,
+    keras_loss_graph,
     keras_opposed,
-    keras_reparameterized,
     keras_tempered,
     keras_tracing,
     tensors,
@@ -146,7 +146,7 @@ class Steps:
         if phase == "train":
             own, seen, script = self._watch.session.sites.is_own, self._watch.seen, self._watch.session.script
             seen.tempered = seen.tempered or self._watch.session.safely("temperatures", keras_tempered.read, record, own)
-            seen.spread = seen.spread or self._watch.session.safely("a draw", keras_reparameterized.read, record, script)
+            self._watch.session.safely("a loss's graph", keras_loss_graph.look, record, seen, script)
             seen.opposed = seen.opposed or self._watch.session.safely("gradients of two losses", keras_opposed.told, record, own)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:

@@ -4,46 +4,28 @@ distribution? The same for every framework, of a step's operations."""
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from harness.checks.loss_facts import SpreadFacts
 from harness.frameworks.watch import parsed
+from harness.frameworks.watch.nodes import HOPS, Key, Node, consumers, parents_of, plain
 from harness.frameworks.watch.sites import Place, site
 
-_HOPS = 16
 _CLOSE = 1e-3
 _DRAWS = {"randn", "randn_like", "normal", "random_normal"}
-
-Key = Any
-
-
-@dataclass
-class Node:
-    """An operation. `kind`: exp, sqrt, square, scale (times `factor`), same (what rearranges, casts or clips), drawn (times noise), add, or
-    other; `inputs`: those that a gradient goes to."""
-
-    kind: str
-    inputs: list[Key] = field(default_factory=list)
-    factor: float = 1.0
 
 
 def find(nodes: dict[Key, Node]) -> SpreadFacts | None:
     """Facts of the first draw whose spread is another one than the divergence's; None where there is none."""
-    parents: dict[Key, list[Key]] = defaultdict(list)
-    for key, node in nodes.items():
-        for given in node.inputs:
-            parents[given].append(key)
-    squared = {_plain(nodes, node.inputs[0]) for node in nodes.values() if node.kind == "square"}
+    parents = parents_of(nodes)
+    squared = {plain(nodes, node.inputs[0]) for node in nodes.values() if node.kind == "square"}
     exponentials = [key for key, node in nodes.items() if node.kind == "exp"]
     for key, node in nodes.items():
         if node.kind != "drawn":
             continue
-        sums = [nodes[up] for up in _consumers(nodes, parents, key) if nodes[up].kind == "add" and len(nodes[up].inputs) > 1]
-        means = {_plain(nodes, given) for one in sums for given in one.inputs} - {_plain(nodes, key)}
+        sums = [nodes[up] for up in consumers(nodes, parents, key) if nodes[up].kind == "add" and len(nodes[up].inputs) > 1]
+        means = {plain(nodes, given) for one in sums for given in one.inputs} - {plain(nodes, key)}
         spread = _exponent(nodes, node.inputs[0])
         if not means & squared or spread is None:
             continue
@@ -54,21 +36,11 @@ def find(nodes: dict[Key, Node]) -> SpreadFacts | None:
     return None
 
 
-def _plain(nodes: dict[Key, Node], key: Key) -> Key:
-    """What is under operations that only rearrange."""
-    for _ in range(_HOPS):
-        node = nodes.get(key)
-        if node is None or node.kind != "same" or not node.inputs:
-            break
-        key = node.inputs[0]
-    return key
-
-
 def _exponent(nodes: dict[Key, Node], key: Key) -> tuple[Key, float | None] | None:
     """What a spread is made of, and by what factor of it it is the exponential; None for that where it is none. None at all where it is
     multiplied by something else besides."""
     scale, inside = 1.0, False
-    for _ in range(_HOPS):
+    for _ in range(HOPS):
         node = nodes.get(key)
         kind = node.kind if node is not None else ""
         if node is None or kind not in {"same", "scale", "sqrt", "square", "exp"} or (inside and kind in {"sqrt", "square", "exp"}):
@@ -88,18 +60,10 @@ def _told(nodes: dict[Key, Node], parents: dict[Key, list[Key]], key: Key, base:
     found = _exponent(nodes, key)
     if found is None or found[0] != base or found[1] is None:
         return
-    for up in _consumers(nodes, parents, key):
+    for up in consumers(nodes, parents, key):
         kind = nodes[up].kind
         if kind not in {"drawn", "sqrt"}:
             yield 2 * found[1] if kind == "square" else found[1]
-
-
-def _consumers(nodes: dict[Key, Node], parents: dict[Key, list[Key]], key: Key, depth: int = 6) -> Iterator[Key]:
-    for up in parents.get(key, ()):
-        if nodes[up].kind == "same" and depth:
-            yield from _consumers(nodes, parents, up, depth - 1)
-        else:
-            yield up
 
 
 def place(script: Path) -> Place | None:

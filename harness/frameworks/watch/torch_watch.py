@@ -14,13 +14,13 @@ from harness.frameworks.watch import (
     torch_contracted,
     torch_divergence,
     torch_kept,
+    torch_loss_graph,
     torch_mixed,
     torch_overwritten,
     torch_parallel,
     torch_recurrent,
     torch_redrawn,
     torch_relations,
-    torch_reparameterized,
     trees,
     written,
 )
@@ -263,7 +263,7 @@ class TorchWatcher:
             if not self._attended and calls and loss.grad_fn is not None:
                 self._attended = True
                 self.session.safely("weights of attention", torch_contracted.measure, self, loss)
-                self.session.safely("a draw", torch_reparameterized.measure, self, loss)
+                self.session.safely("a loss's graph", torch_loss_graph.measure, self, loss)
             self.players.trained(loss, calls)
         self.seen.players = self.players.facts()
 

@@ -1,4 +1,4 @@
-"""TensorFlow: the operations behind a loss, as `reparameterized` asks for them, read off the graph of a step."""
+"""TensorFlow: the operations behind a loss, read off the graph of a step, and what they tell."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.loss_facts import SpreadFacts
-from harness.frameworks.watch import reparameterized
-from harness.frameworks.watch.reparameterized import Node
+from harness.checks.observation import Observation
+from harness.frameworks.watch import overlaps_of_scores, reparameterized
+from harness.frameworks.watch.nodes import Node
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_trace import Recording
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 _NODES, _HOPS = 6000, 6
 _SAME = {"Identity", "Cast", "Reshape", "ExpandDims", "Squeeze", "ClipByValue", "EnsureShape", "BroadcastTo"}
 _ADDS = {"AddV2", "Add", "AddN", "Sub"}
-_KINDS = {"Exp": "exp", "Sqrt": "sqrt", "Square": "square"}
+_KINDS = {"Exp": "exp", "Sqrt": "sqrt", "Square": "square", "Sum": "sum", "Mean": "sum", "Conv2D": "straight", "MatMul": "straight",
+          "BiasAdd": "straight"}
 _NOISE = {"RandomStandardNormal", "StatelessRandomNormalV2", "StatelessRandomNormal"}
 
 
-def read(record: Recording, script: Path) -> SpreadFacts | None:
-    """Of a step that was traced, with one loss."""
+def look(record: Recording, seen: Observation, script: Path) -> None:
+    """At a step that was traced, with one loss."""
     import tensorflow as tf
 
     target = record.targets[0] if len(record.targets) == 1 else None
     if target is None or tf.executing_eagerly() or not tf.is_tensor(target):
-        return None
+        return
     queue, nodes = deque([target]), dict[Any, Node]()
     drawn = False
     while queue and len(nodes) < _NODES:
@@ -38,7 +39,8 @@ def read(record: Recording, script: Path) -> SpreadFacts | None:
         node.inputs = [_key(one) for one in given]
         drawn = drawn or node.kind == "drawn"
         queue.extend(given)
-    return reparameterized.facts(nodes, script) if drawn else None
+    seen.overlap = seen.overlap or overlaps_of_scores.facts(nodes, script)
+    seen.spread = seen.spread or (reparameterized.facts(nodes, script) if drawn else None)
 
 
 def _key(tensor: Any) -> tuple[str, int]:
@@ -59,10 +61,12 @@ def _read(tensor: Any) -> tuple[Node, list[Any]]:
             noise = [_is_noise(one) for one in given]
             if sum(noise) == 1:
                 return Node("drawn"), [given[noise.index(False)]]
-        return Node("other"), given
+        return Node("div" if kind == "RealDiv" else "mul"), given
     if kind == "Pow" and len(given) == 1 and fixed:
         return Node({2.0: "square", 0.5: "sqrt"}.get(fixed[0], "other")), given
     if kind in _ADDS:
+        if any(_KINDS.get(one.op.type) == "straight" for one in given) and any(map(_is_variable, given)):
+            return Node("straight"), given  # a layer's bias
         return Node("same" if len(given) == 1 and kind != "Sub" else "add"), given
     if kind == "Neg":
         return Node("scale", factor=-1.0), given
@@ -77,6 +81,14 @@ def _number(tensor: Any) -> float | None:
         return None
     value = tf.get_static_value(tensor.op.inputs[0] if tensor.op.type != "Const" else tensor)
     return float(value) if value is not None and getattr(value, "size", 0) == 1 else None
+
+
+def _is_variable(tensor: Any) -> bool:
+    for _ in range(_HOPS):
+        if tensor.op.type not in _SAME:
+            break
+        tensor = tensor.op.inputs[0]
+    return bool(tensor.op.type == "ReadVariableOp")
 
 
 def _is_noise(tensor: Any) -> bool:

@@ -1,18 +1,20 @@
-"""PyTorch: the operations behind a loss, as `reparameterized` asks for them, read off the graph that autograd keeps."""
+"""PyTorch: the operations behind a loss, read off the graph that autograd keeps, and what they tell."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import reparameterized
-from harness.frameworks.watch.reparameterized import Node
+from harness.frameworks.watch import overlaps_of_scores, reparameterized
+from harness.frameworks.watch.nodes import Node
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _NODES = 6000
 _FEWEST = 32
+_KINDS = {"Exp": "exp", "Sqrt": "sqrt", "Square": "square", "Sum": "sum", "Mean": "sum", "Convolution": "straight", "Addmm": "straight",
+          "Mm": "straight"}
 _SAME = ("View", "UnsafeView", "ReshapeAlias", "Clamp", "ToCopy", "Clone", "Unsqueeze", "Squeeze", "Expand", "TBackward", "Alias")
 
 
@@ -27,7 +29,9 @@ def measure(watch: TorchWatcher, loss: Any) -> None:
         node = nodes[key] = _read(key[0])
         drawn = drawn or node.kind == "drawn"
         queue.extend(node.inputs)
-    watch.seen.spread = reparameterized.facts(nodes, watch.session.script) if drawn else None
+    script = watch.session.script
+    watch.seen.overlap = overlaps_of_scores.facts(nodes, script)
+    watch.seen.spread = reparameterized.facts(nodes, script) if drawn else None
 
 
 def _read(function: Any) -> Node:
@@ -40,7 +44,7 @@ def _read(function: Any) -> Node:
         return Node(kind, given)
     if name.startswith(("AddBackward", "SubBackward", "RsubBackward")):
         return Node("same" if len(given) == 1 and not name.startswith("Rsub") else "add", given)
-    kind = {"Exp": "exp", "Sqrt": "sqrt", "Square": "square"}.get(name.partition("Backward")[0], "other")
+    kind = _KINDS.get(name.partition("Backward")[0], "other")
     if name.startswith("NegBackward"):
         return Node("scale", given, -1.0)
     return Node("same" if name.startswith(_SAME) else kind, given)
@@ -48,7 +52,7 @@ def _read(function: Any) -> Node:
 
 def _product(function: Any, given: list[Any], *, divides: bool) -> Node:
     if len(given) == 2:
-        return Node("square" if given[0] == given[1] and not divides else "other", given)
+        return Node("div" if divides else "square" if given[0] == given[1] else "mul", given)
     if len(given) != 1 or (divides and function.next_functions[0][0] is None):
         return Node("other", given)
     kept = function._saved_other if function.next_functions[0][0] is not None else getattr(function, "_saved_self", None)
@@ -57,7 +61,7 @@ def _product(function: Any, given: list[Any], *, divides: bool) -> Node:
     if kept.numel() == 1:
         factor = float(kept)
         return Node("scale", given, (1 / factor if divides else factor) if factor else 0.0)
-    return Node("drawn" if not divides and _is_noise(kept) else "other", given)
+    return Node("other" if divides else "drawn" if _is_noise(kept) else "times", given)
 
 
 def _is_noise(tensor: Any) -> bool:
