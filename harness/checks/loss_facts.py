@@ -54,6 +54,13 @@ class SpreadFacts(Facts):
     site: Site | None = None
 
 
+class CreditFacts(Facts):
+    """A loop over `rewards`, from the first to the last, that keeps a discounted sum of them at each step."""
+
+    rewards: str
+    site: Site | None = None
+
+
 class OverlapFacts(Facts):
     """A loss that divides a sum of scores times targets by a sum of these scores, which a layer gave without an activation."""
 

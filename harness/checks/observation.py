@@ -41,6 +41,7 @@ from harness.checks.loss_facts import (
     BlankFacts,
     BootstrapFacts,
     ClippedFacts,
+    CreditFacts,
     DivergenceFacts,
     EndingFacts,
     FlattenedFacts,
@@ -136,7 +137,7 @@ class Observation(Facts):
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
     with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
-    `spread`: of a draw. `overlap`: of scores.
+    `spread`: of a draw. `overlap`: of scores. `credit`: for actions.
     `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
@@ -256,6 +257,7 @@ class Observation(Facts):
     ending: EndingFacts | None = None
     whole_best: WholeBestFacts | None = None
     spread: SpreadFacts | None = None
+    credit: CreditFacts | None = None
     overlap: OverlapFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None

@@ -1,0 +1,74 @@
+"""What the actions of an episode are credited with, read off a script's text: rewards that are summed up from the front."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from harness.checks.loss_facts import CreditFacts
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.sites import site
+
+_POLICIES = ("log_prob", "log_softmax", "logp")
+_TURNED = {"reverse", "flip", "flipud", "appendleft", "insert"}
+
+
+def facts(script: Path) -> CreditFacts | None:
+    """Of the first loop over rewards, from the front, that keeps a discounted sum at each step; of scripts that take logarithms of the
+    probabilities of actions. None where what it keeps is turned round afterwards."""
+    tree = parsed.tree(str(script))
+    if not any(any(word in name for word in _POLICIES) for name in _names(tree)):
+        return None
+    for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))):
+        nodes = list(parsed.within(scope))
+        for loop in nodes:
+            if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name | ast.Attribute) and isinstance(loop.target, ast.Name):
+                found = _kept(loop)
+                if found is not None and "rew" in _word(loop) and not _is_turned(nodes, loop.iter, found[0]):
+                    return CreditFacts(rewards=ast.unparse(loop.iter), site=site((str(script), loop.lineno, "<module>")))
+    return None
+
+
+def _word(loop: ast.For) -> str:
+    """How the numbers of a loop are called; `r` and `rs` are rewards where actions have probabilities."""
+    words = f"{ast.unparse(loop.iter)} {ast.unparse(loop.target)}".lower()
+    return "rew" if {"r", "rs"} & set(words.replace(".", " ").split()) else words
+
+
+def _kept(loop: ast.For) -> tuple[str, str] | None:
+    """The list and the sum, where a loop does `g = r + discount * g` and keeps it in a list."""
+    assert isinstance(loop.target, ast.Name)
+    sums: set[str] = set()
+    for node in loop.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name, value = node.targets[0].id, node.value
+            if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+                sides = (value.left, value.right)
+                products = [side for side in sides if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult)]
+                fed = any(name in _names(side) for side in products)
+                if fed and any(isinstance(side, ast.Name) and side.id == loop.target.id for side in sides):
+                    sums.add(name)
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append" and len(call.args) == 1 \
+                and isinstance(call.args[0], ast.Name) and call.args[0].id in sums:
+            return ast.unparse(call.func.value), call.args[0].id
+    return None
+
+
+def _is_turned(nodes: list[ast.AST], rewards: ast.expr, kept: str) -> bool:
+    """Whether the list, or the rewards before, are turned round anywhere in the function."""
+    names = {kept, ast.unparse(rewards)}
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.step is not None:
+            if names & {ast.unparse(part) for part in ast.walk(node.value) if isinstance(part, ast.Name | ast.Attribute)}:
+                return True
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if (name in _TURNED or name == "reversed") and names & {
+                    ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}:
+                return True
+    return False
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}
