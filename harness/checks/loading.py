@@ -96,9 +96,10 @@ class LoadingCall(Check):
                 remedy="Keep a copy of the tensors, `best = copy.deepcopy(model.state_dict())`: `dict(...)` and `.copy()` copy names only.",
                 site=back.site, evidence=[])
         if back.by:
+            count = f"{back.weights} " if back.weights else ""
             names = [f"{what}: {', '.join(given)}" for what, given in (("saved", back.given), ("asked for", back.wanted)) if given]
             return Finding(
-                message=f"`{back.by}` has put back none of the model's {back.weights} tensors: nothing in the file has their names and "
+                message=f"`{back.by}` puts back none of the model's {count}tensors: nothing in the file has their names and "
                         "shapes, and what is missing is passed over in silence.",
                 remedy="Ask for the parts under the names that they were saved under, and have missing ones told: "
                        "`status.assert_existing_objects_matched()` of a checkpoint, `load_weights(path)` without an option that skips.",

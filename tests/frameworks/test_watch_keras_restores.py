@@ -88,3 +88,22 @@ def test_a_script_that_was_not_watched_to_its_end(tmp_path: Path) -> None:
     finding = next(result.finding for result in walk(seen) if result.finding)
     assert finding.site is not None
     assert finding.site.source.startswith("best, kept =")
+
+
+NIGHTLY = """
+import tensorflow as tf
+def train(model):
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(model=model), "kept", max_to_keep=1)
+    manager.save()
+def report(net):
+    checkpoint = tf.train.Checkpoint(WANTED=net)
+    checkpoint.restore(tf.train.latest_checkpoint("kept")).expect_partial()
+"""
+
+
+@pytest.mark.parametrize(("wanted", "wrong"), [("net", True), ("model", False)])
+def test_a_checkpoint_that_is_restored_when_nothing_is_watched_any_more(tmp_path: Path, wanted: str, *, wrong: bool) -> None:
+    text = NIGHTLY.replace("WANTED", wanted)
+    (tmp_path / "train.py").write_text(text)
+    line = small.line(text, "checkpoint = ")
+    assert references.checkpoints(tmp_path / "train.py") == ((line, ["model"], [wanted]) if wrong else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import tempfile
 import time
 import weakref
 from collections import Counter, deque
@@ -34,7 +35,7 @@ class _Asked:
 
 
 class Passes:
-    """Hooks nothing; is told what is predicted, and what is compared."""
+    """Is told what is predicted, and what is compared; hooks the removal of temporary folders, behind which nothing can be read again."""
 
     def __init__(self, watch: KerasWatcher) -> None:
         self._watch = watch
@@ -43,6 +44,21 @@ class Passes:
         # A function that has evaluated may be over before its data is read again; one dataset is kept for that, and not all.
         self._kept: Any = None
         watch.session.comparisons.append(self._compared)
+
+    def attach(self) -> None:
+        """Hook `tempfile`."""
+        self._watch.session.patches.replace(tempfile.TemporaryDirectory, "cleanup", self._wrap_cleanup)
+
+    def _wrap_cleanup(self, original: Any) -> Any:
+        session = self._watch.session
+
+        def cleanup(folder: Any) -> Any:
+            if session.active and self._asked:
+                with session.paused():
+                    session.safely("rows that are read again", self.finish)
+            return original(folder)
+
+        return cleanup
 
     def asked(self, data: Any, place: Place | None, made: Any) -> None:
         """`predict` was given `data`, and `made` came out."""

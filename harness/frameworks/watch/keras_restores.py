@@ -83,8 +83,7 @@ class Restores:
         session, signature = self._watch.session, inspect.signature(original)
 
         def load_weights(model: Any, *args: Any, **kwargs: Any) -> Any:
-            given = signature.bind(model, *args, **kwargs).arguments
-            options = {**given, **given.get("kwargs", {})}
+            options = session.safely("weights that are loaded", lambda: _bound(signature, model, args, kwargs)) or {}
             lenient = [name for name in ("by_name", "skip_mismatch") if options.get(name)]
             before = session.safely("weights that are loaded", _values, model) if lenient and session.active else None
             place = session.sites.place() if before else None
@@ -117,11 +116,20 @@ class Restores:
             if place is not None and weights and not restored:
                 given = [child.local_name for child in found.object_graph_proto.nodes[0].children if child.local_name != _COUNTER]
                 self._nothing("restore(...)", len(weights), given, list(parts), place)
+        other = references.checkpoints(self._watch.session.script) if self._watch.seen.steps else None
+        if other is not None:
+            line, given, wanted = other
+            self._nothing("restore(...)", 0, given, wanted, (str(self._watch.session.script), line, ""))
         lines = references.variables(self._watch.session.script) if self._watch.seen.restored is None and self._watch.seen.steps else []
         if lines:
             self._watch.seen.restored = RestoreFacts(
                 how="itself", by="weights", weights=len(self._watch.seen.model.parameters) if self._watch.seen.model is not None else 0,
                 site=site((str(self._watch.session.script), lines[0], "")))
+
+
+def _bound(signature: inspect.Signature, model: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    given = signature.bind(model, *args, **kwargs).arguments
+    return {**given, **given.get("kwargs", {})}
 
 
 def _stands_for_one(value: Any) -> bool:

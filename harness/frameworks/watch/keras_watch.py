@@ -106,7 +106,8 @@ class KerasWatcher:
             return
         session = self.session
         if not self._hooked:
-            for part in (self.data, self.draws, Seeds(self), self.read_out, self.buffers, self.operations, self.open_tapes, self.restores):
+            for part in (self.data, self.draws, Seeds(self), self.read_out, self.buffers, self.operations, self.open_tapes, self.restores,
+                         self.passes):
                 part.attach()
             for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):
                 hooks.attach(session)

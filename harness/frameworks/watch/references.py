@@ -44,6 +44,25 @@ def variables(script: Path) -> list[int]:
     return sorted({node.lineno for node in kept_there})
 
 
+def checkpoints(script: Path) -> tuple[int, list[str], list[str]] | None:
+    """The line of a `tf.train.Checkpoint` that is restored and whose parts have other names than those of every one that is saved, with
+    these names, saved and wanted. None where a script has none, or has one whose names are not written out."""
+    tree = parsed.tree(str(script))
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "tf.train.Checkpoint"]
+    if len(made) < _SIDES or any(call.args or not call.keywords or any(word.arg is None for word in call.keywords) for call in made):
+        return None
+    names = {id(node.value): ast.unparse(node.targets[0]) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    restored = {ast.unparse(node.func.value): node for node in ast.walk(tree) if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute) and node.func.attr in ("restore", "read")}
+    read = [call for call in made if names.get(id(call)) in restored or ast.unparse(call) in restored]
+    saved = {word.arg for call in made if call not in read for word in call.keywords if word.arg}
+    for call in read:
+        wanted = [word.arg for word in call.keywords if word.arg]
+        if saved and not saved & set(wanted):
+            return call.lineno, sorted(saved), wanted
+    return None
+
+
 def _variables_of(value: ast.expr) -> str | None:
     """The model of `model.weights`, of `list(model.trainable_variables)` and of `[v for v in model.weights]`."""
     if isinstance(value, ast.Call) and name_of(value.func) in ("list", "tuple") and len(value.args) == 1:
