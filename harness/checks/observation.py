@@ -98,6 +98,7 @@ from harness.checks.training_facts import (
     StaleFacts,
     StepFacts,
     SwappedFacts,
+    TallyFacts,
     ThrownFacts,
     UnaskedFacts,
     UnreadFacts,
@@ -137,7 +138,7 @@ class Observation(Facts):
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
     with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
-    `spread`: of a draw. `overlap`: of scores. `credit`: for actions.
+    `spread`: of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers.
     `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
@@ -229,6 +230,7 @@ class Observation(Facts):
     growing: GrowingFacts | None = None
     unadded: UnaddedFacts | None = None
     running_on: RunningFacts | None = None
+    tally: TallyFacts | None = None
     flattened: FlattenedFacts | None = None
     contracted: ContractedFacts | None = None
     grouped: GroupedFacts | None = None

@@ -93,6 +93,17 @@ class RunningFacts(Facts):
     site: Site | None = None
 
 
+class TallyFacts(Facts):
+    """Right answers, the name `counted`, over the rows of a `loader`, that are divided `by` the number of its `batches`, or else by the
+    rows of another loader."""
+
+    counted: str
+    loader: str
+    by: str
+    batches: bool
+    site: Site | None = None
+
+
 class BakedFacts(Facts):
     """A number of Python that a step read when it was traced: the graph has `kept` it, though it is another `now`. `name`: as it is written
     there, `self.weight` or `weight`; `function`: the one that `tf.function` compiles (none: a step of `fit`); `site`: the line that gives

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.checks.raised import LABELS
-from harness.frameworks.watch import aliases, blends, dilution, loss_scales, one_scale, one_shot, returns, shifts, stored, written
+from harness.frameworks.watch import aliases, blends, dilution, loss_scales, one_scale, one_shot, returns, shifts, stored, tally, written
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def finish(session: WatchSession) -> None:
     for name, place in (session.safely("methods that are only named", written.uncalled, session.script, _METHODS) or {}).items():
         session.site(f"uncalled.{name}", site(place))
     if seen.steps:
+        seen.tally = session.safely("how right answers are counted", tally.facts, session.script)
         seen.credit = session.safely("what actions are credited with", returns.facts, session.script)
     session.noted("same_row", session.safely("rows that are kept", stored.same_row, session.script, session.sites))
     session.noted("left_out", session.safely("labels that are left out", written.negative, -100, session.script))
