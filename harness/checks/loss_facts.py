@@ -61,6 +61,14 @@ class CreditFacts(Facts):
     site: Site | None = None
 
 
+class QuantileFacts(Facts):
+    """The levels that a loss of quantiles pulls to (`learnt`), answer by answer: each one minus the level that the script names."""
+
+    meant: list[float]
+    learnt: list[float]
+    site: Site | None = None
+
+
 class OverlapFacts(Facts):
     """A loss that divides a sum of scores times targets by a sum of these scores, which a layer gave without an activation."""
 

@@ -51,6 +51,7 @@ from harness.checks.loss_facts import (
     OverlapFacts,
     PairedFacts,
     PolicyFacts,
+    QuantileFacts,
     SpreadFacts,
     StrayFacts,
     TemperedFacts,
@@ -138,7 +139,7 @@ class Observation(Facts):
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
     with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
-    `spread`: of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers.
+    `spread`: of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a loss pulls to.
     `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
@@ -260,6 +261,7 @@ class Observation(Facts):
     whole_best: WholeBestFacts | None = None
     spread: SpreadFacts | None = None
     credit: CreditFacts | None = None
+    quantiles: QuantileFacts | None = None
     overlap: OverlapFacts | None = None
     cut_state: CutStateFacts | None = None
     wide: WideFacts | None = None

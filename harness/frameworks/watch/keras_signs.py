@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.loss_facts import NegatedFacts
-from harness.frameworks.watch import keras_functions, usual_losses, written
+from harness.frameworks.watch import keras_functions, quantiles, usual_losses, written
 from harness.frameworks.watch.keras_trace import LossSeen, Part, Stop, numpy_of, recording
 from harness.frameworks.watch.sites import site
 
@@ -28,7 +28,12 @@ def measure(watch: KerasWatcher, train_step: Any, batches: list[Any]) -> None:
         with (tf.GradientTape(persistent=True) as tape, recording(watch.keras, stop=True, place=watch.session.sites.place) as record,
               contextlib.suppress(Stop)):
             train_step(data)
-        if record.targets and _by_hand(watch, record.used()):
+        used = record.used()
+        if record.targets and len(used) == 1 and quantiles.levels(watch.session.script):
+            pull = tape.gradient(record.targets[0], used[0].pred)
+            if pull is not None:
+                quantiles.note(watch.seen, watch.session.script, np.asarray(numpy_of(pull)))
+        if record.targets and _by_hand(watch, used):
             continue
         if not record.targets or not note(watch, record.parts, functools.partial(tape.gradient, record.targets[0])):
             watch.seen.negated = None

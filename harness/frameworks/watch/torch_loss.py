@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.model_facts import ModelFacts
-from harness.frameworks.watch import endings, tensors, torch_bootstrap, torch_graph, torch_self_likeness, transitions, whole_best
+from harness.frameworks.watch import (
+    endings,
+    tensors,
+    torch_bootstrap,
+    torch_graph,
+    torch_quantiles,
+    torch_self_likeness,
+    transitions,
+    whole_best,
+)
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.weighing import Weighing
 
@@ -184,6 +193,7 @@ class Losses:
         watch.session.safely("the sign of a loss", watch.signs.committed, plain, used, calls)
         watch.session.safely("a policy", watch.policy.committed, plain)
         watch.session.safely("a value", torch_bootstrap.committed, watch, plain, calls)
+        watch.session.safely("levels of a loss", torch_quantiles.committed, watch, plain, calls)
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
         with watch.session.paused():
             watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)

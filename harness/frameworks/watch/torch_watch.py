@@ -105,6 +105,7 @@ class TorchWatcher:
         self._settled = False
         self._tried = False
         self._behind_norm: Any = None
+        self.quantiles_told = False
 
     def attach(self, torch: Any) -> None:
         """Hook torch now, transformers, evaluate and scikit-learn when they are imported."""
