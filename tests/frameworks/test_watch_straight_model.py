@@ -76,3 +76,11 @@ def test_scores_behind_probabilities() -> None:
     assert affine.is_straight(softmax(one), softmax(other), softmax((one + other) / 2))
     assert not affine.is_straight(np.tanh(one), np.tanh(other), np.tanh((one + other) / 2))
     assert not affine.is_straight(one, one, one)  # which says nothing
+
+
+def test_a_small_bend_is_one() -> None:
+    rng = np.random.default_rng(0)
+    plain, rolled = rng.normal(size=(2, 32, 5))
+    middle = (plain + rolled) / 2
+    assert affine.is_straight(plain, rolled, middle + 1e-6)
+    assert not affine.is_straight(plain, rolled, middle + 5e-4)
