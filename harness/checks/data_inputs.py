@@ -107,7 +107,9 @@ class UnreadableInputs(Check):
                                   "(an empty column, a scaling by zero, an array that was never filled).",
                            site=site, evidence=[(f"`{name}`: {facts.dtype}{list(facts.shape)}, from {facts.minimum:g} to "
                                                 f"{facts.maximum:g}"), *rows])
-        if (again := self._again(seen, [facts for _, facts in mains if facts.rows_alike], len(labels))) is not None:
+        alone = all(facts.rows_alike or math.prod(facts.shape[1:]) < 2 or any(part in name for part in (*_NO_INPUTS, "y"))
+                    for batch in seen.batches for name, facts in batch.columns.items())
+        if (again := self._again(seen, [facts for _, facts in mains if facts.rows_alike], len(labels), alone=alone)) is not None:
             return again
         ranges = [(facts.minimum, facts.maximum) for _, facts in mains
                   if len(facts.shape) == 4 and facts.minimum is not None and facts.maximum is not None]
@@ -139,12 +141,13 @@ class UnreadableInputs(Check):
         return None
 
     @staticmethod
-    def _again(seen: Observation, alike: list[TensorFacts] | None = None, labels: int = 0) -> Finding | None:
-        """`alike`: inputs of those batches whose rows are all the same. In steps, the row has to be another one each time."""
+    def _again(seen: Observation, alike: list[TensorFacts] | None = None, labels: int = 0, *, alone: bool = True) -> Finding | None:
+        """`alike`: inputs of those batches whose rows are all the same, `alone` if nothing else comes with them. In steps, the row has to
+        be another one each time."""
         steps = seen.one_row
         if alike:
             rows, size, count = alike[0].shape[0], sum(facts.shape[0] for facts in alike), len(alike)
-            sure = count == len(seen.batches) and size >= _MANY_ROWS and rows >= _ALIKE and labels > 1
+            sure = alone and count == len(seen.batches) and size >= _MANY_ROWS and rows >= _ALIKE and labels > 1
         elif steps is not None:
             rows, count = steps.rows, steps.steps
             sure = count >= _STEPS and steps.kinds > count / 2

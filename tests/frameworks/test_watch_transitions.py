@@ -135,3 +135,28 @@ def test_one_row_for_all(tmp_path: Path, framework: str, kept: str, *, wrong: bo
         assert first.finding is not None
         assert first.finding.site is not None
         assert first.finding.site.line == test_watch_keras.line(text, "rows.append")
+
+
+def test_one_query_beside_several_documents(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class Ranker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.document = nn.Linear(6, 16), nn.Linear(6, 16)
+    def forward(self, query, documents):
+        return (self.query(query) * self.document(documents)).sum(1)
+model = Ranker()
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for step in range(40):
+    query, documents = torch.randn(6), torch.randn(16, 6)
+    best = (documents @ query).argmax()
+    loss = nn.functional.cross_entropy(model(query.expand(16, -1), documents)[None], best[None])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""")
+    assert seen.one_row is None
+    assert "D103" not in found(seen)

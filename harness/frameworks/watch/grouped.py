@@ -40,11 +40,11 @@ class Grouped:
         for owner in (module.BaseShuffleSplit, module.BaseCrossValidator):
             self._session.patches.replace(owner, "split", self._wrap)
 
-    def _hook_torch(self, _module: Any) -> None:
-        import torch
-
-        for owner in (torch.utils.data, torch.utils.data.dataset):
-            self._session.patches.replace(owner, "random_split", self._wrap_torch)
+    def _hook_torch(self, module: Any) -> None:
+        # While torch is being imported the package has not taken the function over from its module yet.
+        for owner in (module, sys.modules.get(module.__package__)):
+            if "random_split" in vars(owner or object):
+                self._session.patches.replace(owner, "random_split", self._wrap_torch)
 
     def _wrap(self, original: Any) -> Any:
         session = self._session

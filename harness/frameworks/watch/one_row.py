@@ -17,7 +17,7 @@ _STEPS, _LEAST = 8, 8
 
 
 class OneRow:
-    """Told of what a model is given in the first training steps."""
+    """Told of all that a model is given in the first training steps."""
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
@@ -26,12 +26,13 @@ class OneRow:
 
     def trained(self, given: Sequence[Any]) -> None:
         """A step runs a model on these arrays. One batch with different rows ends the search."""
-        rows = tensors.array(given[0]) if given else None
+        parts = [part for one in given if (part := tensors.array(one)) is not None and part.ndim]
+        rows = parts[0] if parts else None
         if rows is None or self._looked >= _STEPS or rows.ndim < 2 or len(rows) < _LEAST or rows[0].size < 2:
             return
         self._looked += 1
         seen = self._session.observation
-        if np.ptp(rows[0]) == 0 or not (rows == rows[:1]).all():
+        if np.ptp(rows[0]) == 0 or not all((part == part[:1]).all() for part in parts if len(part) == len(rows)):
             self._looked, seen.one_row = _STEPS, None
             return
         found = seen.one_row = seen.one_row or OneRowFacts(rows=len(rows))

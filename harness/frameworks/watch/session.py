@@ -322,9 +322,9 @@ class WatchSession:
         if (known := site(place)) is not None:
             self.site(name, known)
 
-    def rows_trained(self, given: Sequence[Any]) -> None:
-        """A training step runs a model on these arrays: by what were their rows encoded, and their columns chosen?"""
-        for part in (self.encoders, self.choosers, self.numberings, self.one_row):
+    def rows_trained(self, given: Sequence[Any], *, whole: bool = False) -> None:
+        """A training step runs a model on these arrays, the `whole` of what it is given: how were rows encoded, and columns chosen?"""
+        for part in (self.encoders, self.choosers, self.numberings, *([self.one_row] if whole else [])):
             self.safely("rows that are trained on", part.trained, given)
 
     def rows_held(self, given: Sequence[Any]) -> None:

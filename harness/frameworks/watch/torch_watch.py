@@ -218,7 +218,7 @@ class TorchWatcher:
             given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
             self.session.safely("parts of a batch", self.handed.trained, call)
             self.session.safely("rows that are trained on", self.shared.trained, call.module, given)
-            self.session.rows_trained(given)
+            self.session.rows_trained(given, whole=True)
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("texts that are wanted", self.generations.trained, call)
             self.session.safely("a fold", self._folded, call.module)
