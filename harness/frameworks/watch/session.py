@@ -324,8 +324,10 @@ class WatchSession:
 
     def rows_trained(self, given: Sequence[Any], *, whole: bool = False) -> None:
         """A training step runs a model on these arrays, the `whole` of what it is given: how were rows encoded, and columns chosen?"""
-        for part in (self.encoders, self.choosers, self.numberings, *([self.one_row] if whole else [])):
+        for part in (self.encoders, self.choosers, self.numberings):
             self.safely("rows that are trained on", part.trained, given)
+        if whole:
+            self.safely("rows that are trained on", self.one_row.trained, given)
 
     def rows_held(self, given: Sequence[Any]) -> None:
         """An evaluation does."""
