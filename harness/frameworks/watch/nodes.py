@@ -15,8 +15,9 @@ Key = Any
 @dataclass
 class Node:
     """An operation. `kind`: exp, sqrt, square, scale (times `factor`), same (what rearranges, casts or clips), drawn (times noise), times
-    (something that is no number), sum (or mean), div, straight (a layer's products and sums of its inputs), add, or other; `inputs`: those
-    that a gradient goes to, in TensorFlow those that are no constants."""
+    (something that is no number), mul (of two that both have a gradient, in TensorFlow of any two), sum (or mean), div, straight (a
+    layer's products and sums of its inputs), add, or other; `inputs`: those that a gradient goes to, in TensorFlow those that are no
+    constants."""
 
     kind: str
     inputs: list[Key] = field(default_factory=list)

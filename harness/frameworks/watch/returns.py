@@ -24,7 +24,7 @@ def facts(script: Path) -> CreditFacts | None:
         for loop in nodes:
             if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name | ast.Attribute) and isinstance(loop.target, ast.Name):
                 found = _kept(loop)
-                if found is not None and "rew" in _word(loop) and not _is_turned(nodes, loop.iter, found[0]):
+                if found is not None and "rew" in _word(loop) and not _is_turned(nodes, loop.iter, found):
                     return CreditFacts(rewards=ast.unparse(loop.iter), site=site((str(script), loop.lineno, "<module>")))
     return None
 
@@ -35,8 +35,8 @@ def _word(loop: ast.For) -> str:
     return "rew" if {"r", "rs"} & set(words.replace(".", " ").split()) else words
 
 
-def _kept(loop: ast.For) -> tuple[str, str] | None:
-    """The list and the sum, where a loop does `g = r + discount * g` and keeps it in a list."""
+def _kept(loop: ast.For) -> str | None:
+    """The list, where a loop does `g = r + discount * g` and keeps it in a list."""
     assert isinstance(loop.target, ast.Name)
     sums: set[str] = set()
     for node in loop.body:
@@ -51,7 +51,7 @@ def _kept(loop: ast.For) -> tuple[str, str] | None:
         call = node.value if isinstance(node, ast.Expr) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append" and len(call.args) == 1 \
                 and isinstance(call.args[0], ast.Name) and call.args[0].id in sums:
-            return ast.unparse(call.func.value), call.args[0].id
+            return ast.unparse(call.func.value)
     return None
 
 
