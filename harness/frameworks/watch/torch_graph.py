@@ -82,7 +82,15 @@ def _factor(node: Any) -> float | None:
     if sum(parent is not None for parent, _ in node.next_functions) != 1:
         return None
     kept = node._saved_other if node.next_functions[0][0] is not None else getattr(node, "_saved_self", None)
-    return abs(float(kept)) if kept is not None and kept.numel() == 1 else None
+    number = single(kept)
+    return None if number is None else abs(number)
+
+
+def single(kept: Any) -> float | None:
+    """What a node kept of its inputs, as one number: a tensor with one element, or a number of Python's (a loss's own smoothing)."""
+    if isinstance(kept, (int, float)):
+        return float(kept)
+    return float(kept) if kept is not None and kept.numel() == 1 else None
 
 
 def _adds_a_constant(node: Any) -> bool:

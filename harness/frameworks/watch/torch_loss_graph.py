@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.frameworks.watch import overlaps_of_scores, reparameterized
 from harness.frameworks.watch.nodes import Node
+from harness.frameworks.watch.torch_graph import single
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -58,8 +59,8 @@ def _product(function: Any, given: list[Any], *, divides: bool) -> Node:
     kept = function._saved_other if function.next_functions[0][0] is not None else getattr(function, "_saved_self", None)
     if kept is None:
         return Node("other", given)
-    if kept.numel() == 1:
-        factor = float(kept)
+    factor = single(kept)
+    if factor is not None:
         return Node("scale", given, (1 / factor if divides else factor) if factor else 0.0)
     return Node("other" if divides else "drawn" if _is_noise(kept) else "times", given)
 

@@ -10,6 +10,7 @@ import numpy as np
 from harness.checks.loss_facts import TemperedFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.torch_graph import single
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
@@ -63,10 +64,10 @@ class Tempered:
         if type(node).__name__ != "LogSoftmaxBackward0" or (known is not None and len(known.softened) >= _CALLS):
             return
         before = node.next_functions[0][0]
-        divided: Any = getattr(before, "_saved_other", None) if type(before).__name__ == "DivBackward0" else None
-        if divided is not None and divided.numel() == 1 and float(divided) > 0:
+        divided = single(getattr(before, "_saved_other", None)) if type(before).__name__ == "DivBackward0" else None
+        if divided is not None and divided > 0:
             known = self._watch.seen.tempered = known or TemperedFacts(site=site(place))
-            known.softened.append(float(divided))
+            known.softened.append(divided)
 
     def _temperature(self, side: Array) -> tuple[float, int] | None:
         """By what the answers of a model were divided before their softmax (or logarithm of it) was taken, and which model's; None where
