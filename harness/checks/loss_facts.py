@@ -197,10 +197,12 @@ class LossCall(Facts):
 
 class PairedFacts(Facts):
     """Losses of single rows, of the shape `losses`, that were multiplied by weights of the shape `weights`: broadcasting made a product for
-    every pair of rows."""
+    every pair of rows. Without `of_losses`: other numbers of rows, in these two shapes, of whose table the loss takes the mean, such as
+    returns and the values of their states."""
 
     losses: list[int]
     weights: list[int]
+    of_losses: bool = True
     site: Site | None = None
 
 

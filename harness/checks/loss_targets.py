@@ -253,6 +253,15 @@ def _weighed(seen: Observation, found: PairedFacts) -> Finding:
     fix = ("tf.expand_dims(weights, -1)" if short else "tf.squeeze(weights, -1)") if seen.framework in reading.KERAS else (
         "weights.unsqueeze(1)" if short else "weights.squeeze(-1)")
     rows = math.prod(found.losses)
+    if not found.of_losses:
+        axis = "tf.squeeze(..., -1)" if seen.framework in reading.KERAS else "squeeze(-1)"
+        return Finding(
+            message=f"Numbers of {rows} rows, {_text(tuple(found.losses))} and {_text(tuple(found.weights))}, are broadcast to "
+                    f"{_text((rows, rows))}: each row's is put together with those of all rows, and in the mean of such a table no row "
+                    "has a number of its own.",
+            remedy=f"Give both the same shape before they are put together: `{axis}` for the one with an axis of length one.",
+            site=found.site or reading.place(seen, "loss"),
+            evidence=[f"the loss is a mean or a sum of {rows * rows} numbers, one for every pair of rows, in place of {rows}"])
     return Finding(
         message=f"The losses of {rows} rows {_text(tuple(found.losses))} and their weights {_text(tuple(found.weights))} are broadcast to "
                 f"{_text((rows, rows))}: every row is weighed by the weights of all, and in the mean none weighs more than another.",

@@ -137,3 +137,18 @@ def test_labels_that_are_shifted_twice(tmp_path: Path, labels: str, *, wrong: bo
     seen = watch(tmp_path, LANGUAGE.replace("LABELS", labels), probe_seconds=0)
     assert seen.exception is None
     assert ("L211" in found(seen)) is wrong, (found(seen), seen.probes.shift)
+
+
+@pytest.mark.parametrize(("labels", "wrong"), [
+    ("np.where(mask == 1, np.roll(ids, -1, 1), -100)", True), ("np.where(mask == 1, ids, -100)", False)])
+def test_labels_that_are_shifted_twice_in_fit(tmp_path: Path, labels: str, *, wrong: bool) -> None:
+    pytest.importorskip("tf_keras")
+    transformers = pytest.importorskip("transformers")
+    if int(transformers.__version__.split(".")[0]) > 4:
+        pytest.skip("no TensorFlow models in it")
+    text, step = LANGUAGE.replace("LABELS", labels).split("    with tf.GradientTape")[0], """
+    model.fit(tf.data.Dataset.from_tensor_slices(batch).batch(8), verbose=0)
+"""
+    seen = watch(tmp_path, text.replace("for number", "model.compile(optimizer)\nfor number") + step)
+    assert seen.exception is None
+    assert ("L211" in found(seen)) is wrong, (found(seen), seen.probes.shift)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _IDS, _MASK = "input_ids", "attention_mask"
 _MOSTLY = 0.9
 _NEXT = re.compile(r"LMHead|CausalLM|DoubleHeads")  # models whose loss asks for the next token
+_FIRST = 4  # of them that are held against their labels
 _BATCHES = 200  # trained batches that are looked at for what fills them
 
 
@@ -48,6 +49,9 @@ class Asked:
         """A model was trained on a batch: the ids that its mask leaves out are padding, or what its configuration says."""
         self._trained = model
         self._came(model, columns)
+        # A model of transformers that was compiled without a loss takes its own.
+        if self._batches <= _FIRST and getattr(model, "_using_dummy_loss", False) and {_IDS, "labels"} <= columns.keys():
+            self._asks_twice(model, columns[_IDS], columns["labels"])
 
     def stepped(self, forwards: list[tuple[Any, tuple[Any, ...], dict[str, Any], Any]]) -> None:
         """A loop has taken a step through these models, each with arguments, keywords and what it made of them."""
@@ -81,10 +85,15 @@ class Asked:
 
     def _shifts(self, model: Any, given: dict[str, Any], found: Any) -> None:
         """Labels that are shifted by hand for a language model whose own loss shifts them once more."""
-        probes, ids, labels = self._watch.seen.probes, given[_IDS], given.get("labels")
-        if probes.shift is not None or labels is None or getattr(found, "loss", None) is None or not _NEXT.search(type(model).__name__):
+        labels = given.get("labels")
+        if labels is not None and getattr(found, "loss", None) is not None:
+            self._asks_twice(model, numpy_of(given[_IDS]), numpy_of(labels))
+
+    def _asks_twice(self, model: Any, ids: Any, labels: Any) -> None:
+        """Of a model whose own loss is taken."""
+        probes, one, other = self._watch.seen.probes, np.asarray(ids), np.asarray(labels)
+        if probes.shift is not None or not _NEXT.search(type(model).__name__):
             return
-        one, other = (np.asarray(numpy_of(part)) for part in (ids, labels))
         counted = other[:, :-1] >= 0 if one.shape == other.shape and one.ndim == 2 else np.zeros(0)
         share = float((one[:, 1:] == other[:, :-1])[counted].mean()) if counted.any() else 0.0
         if share >= _MOSTLY and float((one == other)[:, :-1][counted].mean()) < _MOSTLY:

@@ -152,7 +152,7 @@ class KerasBackend(Backend[Step]):
         if facts.input_matters is not None:
             self._neighbours(step, facts, plain, rolled)
             try:
-                facts.shift = self._shift(step)
+                facts.shift = facts.shift or self._shift(step)
             except Exception as error:  # noqa: BLE001 - the script's own model runs here once more, and the other experiments go on
                 facts.skipped["shift"] = f"{type(error).__name__}: {error}"[:300]
         self._start.put()

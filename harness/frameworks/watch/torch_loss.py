@@ -207,6 +207,10 @@ class Losses:
         pair = self._watch.tape.broadcast() if rows and self._watch.seen.paired is None else None
         if pair is not None and pair[0].numel() in rows:
             self._watch.seen.paired = PairedFacts(losses=list(pair[0].shape), weights=list(pair[1].shape), site=site(pair[2]))
+        table = self._watch.tape.tables.found
+        if table is not None and self._watch.seen.paired is None and not self._watch.seen.broadcasts:
+            sides = [list(side) for side in table.sides]
+            self._watch.seen.paired = PairedFacts(losses=sides[0], weights=sides[1], of_losses=False, site=site(table.place))
 
     def _own_or_other(self, loss: Any, calls: list[RootCall]) -> None:
         """A loss that no function of torch made: the model's own, or arithmetic in the script."""

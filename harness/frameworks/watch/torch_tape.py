@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.frameworks.watch import clipped, torch_graph, torch_inside, trees
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_replay import Entry, Replay, Slot
+from harness.frameworks.watch.torch_tables import Tables
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
@@ -55,6 +56,7 @@ class Tape:
         self._links: tuple[list[Any], list[Any]] = ([], [])  # made of old numbers before and since the last backward pass
         self._linked = False
         self._clipped = clipped.Clipped(watch.session)
+        self.tables = Tables(watch.torch, watch.session.sites)
         self._derivatives: dict[int, tuple[Any, Place | None, list[Any]]] = {}  # with what they were taken by
 
     # The mode on torch's stack
@@ -138,6 +140,7 @@ class Tape:
             self._watch.births.prepared(function, args, kwargs, result)
         if torch_inside.freezes(self._torch, function, args, kwargs):
             self._watch.session.site("freeze", site(self._watch.session.sites.decided(value=False)))
+        self.tables.saw(function, args, kwargs, result)
         if not self._torch.is_grad_enabled():
             return
         if self._derivatives:
@@ -237,6 +240,7 @@ class Tape:
         self._linked = False
         self._entries, self._models, self.overflown, self.cuts, self._derivatives = [], 0, False, [], {}
         self.first_cut = self.decided = None
+        self.tables.clear()
 
     def difference(self) -> tuple[Any, Any, Place | None] | None:
         """The last subtraction of tensors of which one has a gradient: prediction, target, and where it is written."""
