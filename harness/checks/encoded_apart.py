@@ -16,6 +16,10 @@ from harness.checks.training_facts import ExceptionFacts
 _ROWS, _NAMED = 20, 5
 # Share of the evaluation's tokens that one id makes; how much less of the training's; by how much the training rows are told better.
 _STRANGE, _KNOWN, _WORSE, _TOKENS = 0.2, 0.1, 0.1, 1000
+_ADAPTED = "`layer.adapt(train_rows)` once, then `layer(train_rows)` and `layer(test_rows)`."
+_FITTED = {"Tokenizer": "`tokenizer.fit_on_texts(train_texts)`, then `tokenizer.texts_to_sequences(test_texts)`.",
+           **dict.fromkeys(("TextVectorization", "StringLookup", "IntegerLookup", "Normalization"), _ADAPTED)}
+_OF_WORDS = ("Tokenizer", "TextVectorization", "StringLookup", "IntegerLookup")
 # A width that does not fit: of layers of PyTorch and Keras, of estimators of scikit-learn.
 _WIDTHS = (
     r"mat1 and mat2 shapes cannot be multiplied \(\d+x(?P<got>\d+) and (?P<wants>\d+)x\d+\)",
@@ -53,14 +57,13 @@ class EncodedApart(Check):
             raise NotJudged("no rows were seen that one object encoded for the training and another one for the evaluation")
         if encoded.rows < _ROWS:
             return None
-        words = encoded.kind == "Tokenizer"
+        words = encoded.kind in _OF_WORDS
         means = "the same word has another id" if words else "the same value is another number"
         return Finding(
             message=f"{encoded.rows} rows of the evaluation are encoded by a {encoded.kind} that was fitted anew, and not by what was "
                     f"learnt from the rows of the training: {means} there.",
             remedy="Fit once, on the rows of the training, and only apply it to all others: "
-                   + ("`tokenizer.fit_on_texts(train_texts)`, then `tokenizer.texts_to_sequences(test_texts)`." if words else
-                      "`x_train = scaler.fit_transform(x_train)`, then `x_test = scaler.transform(x_test)`."),
+                   + _FITTED.get(encoded.kind, "`x_train = scaler.fit_transform(x_train)`, then `x_test = scaler.transform(x_test)`."),
             site=encoded.site,
             evidence=[f"rows of the training by the first state: {encoded.trained}"
                       + (f", encoded at line {encoded.trained_site.line}" if encoded.trained_site is not None else ""),

@@ -127,6 +127,37 @@ def test_a_tokenizer(tmp_path: Path, again: str, *, wrong: bool) -> None:
     assert ("E512" in found(seen)) is wrong, seen.evaluation.encoded
 
 
+LAYERS = """
+import numpy as np, random
+import keras
+keras.utils.set_random_seed(0)
+words = [f"w{number}" for number in range(30)]
+texts = np.array([" ".join(random.choices(words, k=random.randint(4, 9))) for _ in range(400)])
+numbers = np.random.default_rng(0).normal(3, 2, size=(400, 10)).astype("float32")
+rows = ROWS
+y = np.array([int("w3" in text.split()) for text in texts])
+layer = keras.layers.LAYER
+layer.adapt(rows[:300])
+train = np.asarray(layer(rows[:300]))
+AGAIN
+test = np.asarray(layer(rows[300:]))
+model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(keras.optimizers.Adam(1e-3), "binary_crossentropy", metrics=["accuracy"])
+model.fit(train, y[:300], epochs=3, verbose=0)
+model.evaluate(test, y[300:], verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("again", "wrong"), [("layer.adapt(rows[300:])", True), ("", False), ("layer.adapt(rows[:300])", False)])
+@pytest.mark.parametrize(("layer", "rows"), [("TextVectorization(output_sequence_length=8)", "texts"), ("Normalization()", "numbers")])
+def test_layers_that_learn_from_rows(tmp_path: Path, layer: str, rows: str, again: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, LAYERS.replace("LAYER", layer).replace("ROWS", rows).replace("AGAIN", again), probe_seconds=0.5)
+    assert seen.exception is None
+    assert not [note for note in seen.warnings if "encoded rows" in note]
+    assert ("E512" in found(seen)) is wrong, seen.evaluation.encoded
+
+
 def test_few_rows_tell_nothing() -> None:
     seen = healthy()
     assert "no rows were seen" in judge("E512", seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import pickle
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 _SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "PowerTransformer", "QuantileTransformer", "OrdinalEncoder")
 _TOKENIZERS = ("keras.src.legacy.preprocessing.text", "tf_keras.src.preprocessing.text", "keras.preprocessing.text")
+# Layers of Keras that learn from rows by `adapt`, where they are called on rows as they are and not inside a model.
+_LAYERS = {"text_vectorization": "TextVectorization", "string_lookup": "StringLookup", "integer_lookup": "IntegerLookup",
+           "normalization": "Normalization"}
+_LEARNS = ("adapt", "set_vocabulary", "finalize_state", "load_own_variables")
 _LARGEST, _MOST_ROWS, _LEAST = 1 << 22, 50_000, 3
 
 Array = np.ndarray[Any, Any]
@@ -37,12 +42,41 @@ class Encoders:
         self._kinds: dict[State, tuple[str, int]] = {}  # the encoder's class, and the numbers in a row (0 of texts)
         self._trained: Counter[State] = Counter()
         self._held: Counter[State] = Counter()
+        self._layers: weakref.WeakKeyDictionary[Any, State] = weakref.WeakKeyDictionary()
 
     def attach(self) -> None:
         session = self._session
         session.when_imported("sklearn.preprocessing", self._hook_sklearn)
         for name in _TOKENIZERS:
             session.when_imported(name, self._hook_tokenizer)
+        for library in ("keras", "tf_keras"):
+            for name, kind in _LAYERS.items():
+                session.when_imported(f"{library}.src.layers.preprocessing.{name}", functools.partial(self._hook_layer, kind))
+
+    def _hook_layer(self, kind: str, module: Any) -> None:
+        layer = getattr(module, kind)
+        self._session.patches.replace(layer, "__call__", functools.partial(self._wrap, of=self._adapted))
+        for name in _LEARNS:
+            if hasattr(layer, name):
+                self._session.patches.replace(layer, name, self._forget)
+
+    def _forget(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def learn(layer: Any, *args: Any, **kwargs: Any) -> Any:
+            self._layers.pop(layer, None)
+            return original(layer, *args, **kwargs)
+
+        return learn
+
+    def _adapted(self, layer: Any) -> State:
+        """A vocabulary, or means and variances; read once until the layer learns others, for a vocabulary is long."""
+        if layer not in self._layers:
+            if hasattr(layer, "get_vocabulary"):
+                learnt: dict[str, Any] = {"words": [str(word) for word in layer.get_vocabulary()]}
+            else:
+                learnt = {name: np.asarray(getattr(layer, name)).tobytes() for name in ("mean", "variance")}
+            self._layers[layer] = _digest(learnt)
+        return self._layers[layer]
 
     def _hook_sklearn(self, module: Any) -> None:
         for name in _SCALERS:
