@@ -141,6 +141,8 @@ layer.adapt(rows[:300])
 train = np.asarray(layer(rows[:300]))
 AGAIN
 test = np.asarray(layer(rows[300:]))
+given = keras.Input(rows.shape[1:], dtype=rows.dtype if rows.dtype == "float32" else "string")
+keras.Model(given, layer(given))
 model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
 model.compile(keras.optimizers.Adam(1e-3), "binary_crossentropy", metrics=["accuracy"])
 model.fit(train, y[:300], epochs=3, verbose=0)

@@ -101,7 +101,7 @@ class Encoders:
         return encode
 
     def _encoded(self, encoder: Any, made: Any, of: Any) -> None:
-        rows = rows_of(made)
+        rows = [] if of == self._adapted and not callable(getattr(made, "numpy", None)) else rows_of(made)  # while a model is built
         if len(rows) < _LEAST or len(self._states) > _MOST_ROWS:
             return
         state = of(encoder)
