@@ -37,6 +37,7 @@ from harness.checks.data_facts import (
     VocabularyFacts,
 )
 from harness.checks.evaluation_facts import EvaluationFacts
+from harness.checks.graph_facts import JoinedFacts
 from harness.checks.loss_facts import (
     BlankFacts,
     BootstrapFacts,
@@ -131,7 +132,7 @@ class Observation(Facts):
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
-    `one_row`: batches of one row. `transitions`: that hold one array twice.
+    `one_row`: batches of one row. `joined`: graphs whose edges all run among the first nodes. `transitions`: that hold one array twice.
     `file_pairs`: files of two folders that are read in pairs. `scrambled`: axes that a reshape was to exchange.
     `repeated`: a layer that a list holds several times.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
@@ -185,6 +186,7 @@ class Observation(Facts):
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None
     one_row: OneRowFacts | None = None
+    joined: JoinedFacts | None = None
     transitions: TransitionFacts | None = None
     divergence: list[DivergenceFacts] = []
     tempered: TemperedFacts | None = None

@@ -299,7 +299,7 @@ class Steps:
         watch, first = self._watch, list(columns.values())[:1]
         watch.session.safely("a scale", watch.splits.trained, model, first)
         watch.session.safely("rows that are trained on", watch.shared.trained, model, first)
-        watch.session.rows_trained(first)
+        watch.session.rows_trained(first, beside=[*columns.values()][1:])
         watch.session.safely("pictures that are trained on", watch.mirrored.trained, first, columns)
         watch.session.safely("mixed rows", watch.mixed_rows.trained, next(iter(first), None), next(reversed(columns.values()), None))
         if watch.fits.running:

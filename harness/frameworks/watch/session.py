@@ -40,6 +40,7 @@ from harness.frameworks.watch.folds import Folds
 from harness.frameworks.watch.grouped import Grouped
 from harness.frameworks.watch.growing import Growing
 from harness.frameworks.watch.indicators import Indicators
+from harness.frameworks.watch.joined import Joined
 from harness.frameworks.watch.limits import Limits
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.numberings import Numberings
@@ -151,7 +152,7 @@ class WatchSession:
         self._imports = imports.UnderWay()
         self._limits = Limits(self)
         self._maps, self._columns, self._configs = Maps(self), Columns(self), Configs(self)
-        self.open = False  # something was found that more steps may change
+        self.open, self.joined = False, Joined(self)  # `open`: something was found that more steps may change
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self.wholes, self.seeds, self.emptied, self.eaten = Wholes(self), reseeded.Reseeded(self), Emptied(self), Eaten(self)
         self.file_pairs, self.numberings, self.growing, self.one_row = FilePairs(self), Numberings(self), Growing(self), OneRow(self)
@@ -322,12 +323,12 @@ class WatchSession:
         if (known := site(place)) is not None:
             self.site(name, known)
 
-    def rows_trained(self, given: Sequence[Any], *, whole: bool = False) -> None:
-        """A training step runs a model on these arrays, the `whole` of what it is given: how were rows encoded, and columns chosen?"""
-        for part in (self.encoders, self.choosers, self.numberings):
-            self.safely("rows that are trained on", part.trained, given)
-        if whole:
-            self.safely("rows that are trained on", self.one_row.trained, given)
+    def rows_trained(self, given: Sequence[Any], *, whole: bool = False, beside: Sequence[Any] = ()) -> None:
+        """A training step runs a model on these arrays, the `whole` of what it is given, and on those `beside`: how were rows encoded?"""
+        told = [self.encoders.trained, self.choosers.trained, self.numberings.trained, *([self.one_row.trained] if whole else [])]
+        for part in told:
+            self.safely("rows that are trained on", part, given)
+        self.safely("graphs that are trained on", self.joined.trained, [*given, *beside])
 
     def rows_held(self, given: Sequence[Any]) -> None:
         """An evaluation does."""
