@@ -153,3 +153,55 @@ def test_steps_that_are_put_side_by_side(tmp_path: Path, group: str, *, wrong: b
     seen = watch(tmp_path, GROUPED.replace("GROUP", group), steps=20, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert ("F111" in found(seen)) is wrong, seen.scrambled
+
+
+ARRAYS = """
+import numpy as np
+rng = np.random.default_rng(0)
+x = rng.normal(size=(320, 6, 10)).astype("float32")
+y = (x[:, 0].mean(1) > 0).astype("int64")
+x = MADE
+"""
+ARRAYS_TORCH = HEAD + ARRAYS + """
+X, y = torch.TAKEN(x), torch.tensor(y)
+model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Flatten(), nn.Linear(80, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(2):
+    for xb, yb in DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+"""
+ARRAYS_KERAS = ARRAYS + """
+import keras
+import tensorflow as tf
+model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Flatten(), keras.layers.Dense(2)])
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(TAKEN, epochs=2, verbose=0)
+"""
+MADE = [("x.reshape(len(x), 10, 6)", True), ("np.reshape(x, (len(x), 10, 6))", True), ("x.transpose(0, 2, 1)", False),
+        ("x.reshape(len(x), 60).reshape(-1, 6, 10).transpose(0, 2, 1)", False), ("x[:, ::-1].copy().transpose(0, 2, 1)", False)]
+
+
+@pytest.mark.parametrize("taken", ["from_numpy", "tensor"])
+@pytest.mark.parametrize(("made", "wrong"), MADE)
+def test_an_array_that_torch_takes(tmp_path: Path, made: str, taken: str, *, wrong: bool) -> None:
+    text = ARRAYS_TORCH.replace("MADE", made).replace("TAKEN", taken)
+    seen = watch(tmp_path, text, steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("F111" in found(seen)) is wrong, seen.scrambled
+    if wrong:
+        assert seen.scrambled is not None
+        assert seen.scrambled.site is not None
+        assert seen.scrambled.site.source == f"x = {made}"
+
+
+@pytest.mark.parametrize("taken", ["tf.data.Dataset.from_tensor_slices((x, y)).batch(16)", "x, y"])
+@pytest.mark.parametrize(("made", "wrong"), MADE)
+def test_an_array_that_keras_takes(tmp_path: Path, made: str, taken: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    text = ARRAYS_KERAS.replace("MADE", made).replace("TAKEN", taken)
+    seen = test_watch_keras.watch(tmp_path, text, steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("F111" in found(seen)) is wrong, seen.scrambled

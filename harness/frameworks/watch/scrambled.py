@@ -6,8 +6,11 @@ import ast
 import functools
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from harness.checks.model_facts import ScrambledFacts
 from harness.frameworks.autograph import GENERATED
@@ -18,7 +21,8 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-_CALLS = 20_000
+_CALLS, _PARTS = 20_000, 8
+_OURS = str(Path(__file__).parent)
 _AUTOGRAPH = "tensorflow/python/autograph/"
 
 
@@ -30,12 +34,16 @@ class Scrambled:
         self._calls = 0
 
     def of_torch(self, torch: Any) -> None:
-        """Hook PyTorch's."""
+        """Hook PyTorch's, and what takes arrays of NumPy and no mode sees."""
+        self._session.patches.replace(torch, "from_numpy", self._wrap_taking)
         for name in ("view", "reshape"):
             self._session.patches.replace(torch.Tensor, name, self._wrap)
 
     def of_keras(self, keras: Any, place_of: Callable[[Any], Place | None]) -> None:
-        """Hook TensorFlow's, those of Keras 3, and the layer. `place_of`: where a layer was made."""
+        """Hook TensorFlow's, those of Keras 3, the layer, and what takes arrays of NumPy. `place_of`: where a layer was made."""
+        tensorflow = sys.modules["tensorflow"]
+        for owner, name in ((keras.Model, "fit"), (tensorflow.data.Dataset, "from_tensor_slices")):
+            self._session.patches.replace(owner, name, self._wrap_taking)
         for owner in (sys.modules["tensorflow"], getattr(keras, "ops", None)):
             if hasattr(owner, "reshape"):
                 self._session.patches.replace(owner, "reshape", self._wrap)
@@ -65,6 +73,35 @@ class Scrambled:
             return made
 
         return reshape
+
+    def _wrap_taking(self, original: Any) -> Any:
+        session = self._session
+
+        @functools.wraps(original)
+        def take(*args: Any, **kwargs: Any) -> Any:
+            if self._calls < _CALLS and session.active and session.observation.scrambled is None:
+                self._calls += 1
+                caller: FrameType | None = sys._getframe(1)
+                while caller is not None and _OURS in caller.f_code.co_filename:  # other hooks of the same function
+                    caller = caller.f_back
+                if self._own(caller):
+                    session.safely("a reshaped array", self.came, (*args, *kwargs.values()))
+            return original(*args, **kwargs)
+
+        return take
+
+    def came(self, given: Any) -> None:
+        """A framework takes these. Methods of arrays cannot be hooked; but what `reshape` gives is a view of the array it was called on."""
+        if self._session.observation.scrambled is not None:
+            return
+        for array in (part for one in given for part in (one if isinstance(one, tuple | list) and len(one) < _PARTS else (one,))):
+            base = getattr(array, "base", None) if isinstance(array, np.ndarray) else None
+            if not isinstance(base, np.ndarray) or base.size != array.size or base.dtype != array.dtype or base.ndim != array.ndim:
+                continue
+            if array.flags.c_contiguous and base.flags.c_contiguous and scrambles(base.shape, array.shape) == "exchange":
+                place = _reshaped(self._session.script, array.ndim)
+                if place is not None and self._session.sites.is_own(place[0]):
+                    self._look(base, array, place)
 
     def _own(self, caller: FrameType | None) -> bool:
         """Whether the script's own code asks, or a copy of it that AutoGraph has made, which calls through AutoGraph."""
@@ -102,6 +139,15 @@ def _named(place: Place | None) -> bool:
     computed = {target.id for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp)
                 for target in node.targets if isinstance(target, ast.Name)}
     return bool(calls) and plain and not computed & {name.id for name in names}
+
+
+def _reshaped(script: Path, axes: int) -> Place | None:
+    """The one `x.reshape(...)` of a script that gives so many lengths."""
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and name_of(node.func) == "reshape"
+             and isinstance(node.func, ast.Attribute)]
+    lines = [call.lineno for call in calls
+             if axes == sum(len(_lengths(given)) for given in call.args[1 if ast.unparse(call.func) == "np.reshape" else 0:])]
+    return (str(script), lines[0], "<module>") if len(lines) == 1 else None
 
 
 def _lengths(given: ast.expr) -> list[ast.expr]:

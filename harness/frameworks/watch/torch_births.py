@@ -94,6 +94,8 @@ class Births:
         cuts an array into other pieces where its axes should have been exchanged."""
         if self._torch.is_tensor(result) and name_of(function) in ("view", "reshape") and self._torch.is_tensor(args[0]):
             self._cut_anew(tuple(args[0].shape), tuple(result.shape))
+        if name_of(function) in _ARRIVING:
+            self._watch.scrambled.came(args)
         if name_of(function) in _ARRIVING and self._torch.is_tensor(result) and "bad_data" not in self._watch.seen.sites and (
                 result.dim() and result.is_floating_point() and bool(result.isnan().any())):
             self._watch.session.site("bad_data")

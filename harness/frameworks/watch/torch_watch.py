@@ -138,7 +138,8 @@ class TorchWatcher:
             part.attach()
         torch_blanks.attach(self)
         torch_parallel.attach(self.session)
-        Scrambled(self.session).of_torch(torch)
+        self.scrambled = Scrambled(self.session)
+        self.scrambled.of_torch(torch)
 
     # What happens in a script, in the order in which it does
 
