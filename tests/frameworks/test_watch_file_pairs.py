@@ -98,3 +98,15 @@ count = sum(1 for _ in data)
     seen = test_watch_keras.watch(tmp_path, text, steps=20, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert seen.warnings == []
+
+
+def test_functions_that_open_files_are_pickled(tmp_path: Path) -> None:
+    text = """
+import io, pickle
+from pathlib import Path
+first = io.open
+for one in (open, first, Path.open):
+    assert pickle.loads(pickle.dumps(one)) is one
+"""
+    seen = watch(tmp_path, text)
+    assert seen.exception is None, seen.exception

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import io
 import itertools
 import os
 import re
@@ -40,9 +39,10 @@ class FilePairs:
         self._opened = 0
 
     def attach(self) -> None:
-        """Hook it, under both of its names."""
-        for module in (builtins, io):
-            self._session.patches.replace(module, "open", self._wrap)
+        """Hook it. `io.open` stays as it is: what `open` was before is pickled by that name, and this one by its own."""
+        for owner in (builtins, Path):
+            self._session.patches.replace(owner, "open", self._wrap)
+        builtins.open.__module__ = "builtins"
         self._session.when_imported("tensorflow", self._hook)
 
     def _hook(self, tensorflow: Any) -> None:
