@@ -9,6 +9,7 @@ import pytest
 from harness.checks.base import walk
 from harness.checks.graph_facts import JoinedFacts
 from tests.checks.made import healthy, judge
+from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import found, watch
 
 GRAPHS = """
@@ -67,6 +68,54 @@ def test_edges_that_are_not_moved(tmp_path: Path, edge: str, group: str, axes: s
         assert told is not None
         assert told.site is not None
         assert told.site.source == f"edges.append({edge})"
+
+
+KERAS = """
+import numpy as np
+import keras
+import tensorflow as tf
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+rows = []
+for number in range(160):
+    size = int(rng.integers(5, 9))
+    around = np.arange(size)
+    edges = np.stack([around, (around + 1) % size]) if number % 2 else np.stack([0 * around, around])
+    rows.append((rng.normal(size=(size, 4)).astype("float32"), np.concatenate([edges, edges[::-1]], 1), number % 2))
+def batches():
+    while True:
+        picked, nodes, xs, edges, groups = rng.permutation(160)[:16], 0, [], [], []
+        for number, row in enumerate(picked):
+            x, edge, _ = rows[row]
+            xs.append(x)
+            edges.append(EDGE)
+            groups.append(np.full(len(x), number))
+            nodes += len(x)
+        given = np.concatenate(xs), np.concatenate(edges, 1).astype("int32"), np.concatenate(groups).astype("int32")
+        yield given, np.array([rows[row][2] for row in picked])
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.out = keras.layers.Dense(16, activation="relu"), keras.layers.Dense(16), keras.layers.Dense(2)
+    def call(self, inputs):
+        x, edges, groups = inputs
+        h = self.a(x)
+        h = tf.nn.relu(self.b(h + tf.math.unsorted_segment_sum(tf.gather(h, edges[0]), edges[1], tf.shape(h)[0])))
+        return self.out(tf.math.unsorted_segment_sum(h, groups, 16))
+model = Net()
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+kinds = (((None, 4), tf.float32), ((2, None), tf.int32), ((None,), tf.int32))
+signature = tuple(tf.TensorSpec(*kind) for kind in kinds), tf.TensorSpec((None,), tf.int64)
+model.fit(tf.data.Dataset.from_generator(batches, output_signature=signature), steps_per_epoch=10, epochs=2, verbose=0)
+"""
+
+
+@pytest.mark.parametrize(("edge", "wrong"), [("edge", True), ("edge + nodes", False)])
+def test_edges_of_keras(tmp_path: Path, edge: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = test_watch_keras.watch(tmp_path, KERAS.replace("EDGE", edge), steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("B105" in found(seen)) is wrong, seen.joined
 
 
 def test_few_batches_tell_nothing() -> None:
