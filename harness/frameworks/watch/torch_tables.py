@@ -10,6 +10,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
+from harness.frameworks.watch import torch_graph
 from harness.frameworks.watch.sites import Place, Sites
 
 _JOINED = frozenset(("add", "sub", "mul", "div", "rsub", "radd", "rmul", "truediv", "subtract", "multiply", "divide"))
@@ -66,6 +67,8 @@ class Tables:
         shapes = [tuple(map(int, one.shape)) for one in given]
         if sorted(shapes) != [(rows,), (rows, 1)] or any(one.is_leaf and one.requires_grad for one in given):
             return None
+        if any(torch_graph.axis_added(one.grad_fn) for one in given):
+            return None  # by the script itself, to something that learns
         sides = shapes if given[0].requires_grad or not given[1].requires_grad else shapes[::-1]
         return Table(weakref.ref(given[0]), (sides[0], sides[1]), self._sites.place())
 
