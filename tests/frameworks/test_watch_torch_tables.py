@@ -37,6 +37,7 @@ LOSSES = {
     f"adv = returns - v.detach(); adv = (adv - adv.mean()) / (adv.std() + 1e-8); loss = -(logp * adv).sum() + {VALUE}": True,
     "r = torch.exp(logp - logp.detach()); a = returns - v.detach(); loss = -torch.min(r * a, r.clamp(0.8, 1.2) * a).mean()": True,
     f"w = (returns[:, None] > returns).float(); loss = -((logp[:, None] - logp) * w).mean() + {VALUE}": False,
+    f"d = returns[:, None] - returns; loss = (torch.exp(logp) * (d * d)).mean() + {VALUE}": False,
     f"d = returns[:, None] - returns; loss = -(logp * torch.exp(-d ** 2)).mean() + {VALUE}": False,
 }
 

@@ -14,6 +14,8 @@ from harness.frameworks.watch import torch_graph
 from harness.frameworks.watch.sites import Place, Sites
 
 _JOINED = frozenset(("add", "sub", "mul", "div", "rsub", "radd", "rmul", "truediv", "subtract", "multiply", "divide"))
+_QUOTIENTS = frozenset(("div", "truediv", "divide"))
+_PRODUCTS = _QUOTIENTS | {"mul", "rmul", "multiply"}
 _KEPT = frozenset(("neg", "detach", "clone", "to", "float", "double", "negative"))
 _CHOSEN = frozenset(("min", "max", "minimum", "maximum"))
 _MEANS = frozenset(("mean", "sum"))
@@ -76,4 +78,6 @@ class Tables:
         if name in _CHOSEN:
             return len(given) > 1 and all(self._of(one) is not None for one in given)
         others = [one for one in given if self._of(one) is None]
+        if (name in _PRODUCTS and len(given) - len(others) > 1) or (name in _QUOTIENTS and self._of(given[0]) is None):
+            return False  # squares and inverses of pairs are meant
         return all(one.numel() == 1 or tuple(one.shape) in ((rows,), (rows, 1)) for one in others)
