@@ -85,13 +85,14 @@ class WholeBestFacts(Facts):
 
 class EndingFacts(Facts):
     """Marks of 0 and 1, one for each of the `rows` whose `reward` a later value is added to, which the function that gets both never reads:
-    their `name`, and how many were 1 (`marked`) in so many `steps`."""
+    their `name`, and how many were 1 (`marked`) in so many `steps`. `sums`: discounted sums of the rewards go on over those ends."""
 
     name: str
     reward: str
     rows: int
     steps: int = 0
     marked: int = 0
+    sums: bool = False
     site: Site | None = None
 
 

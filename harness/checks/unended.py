@@ -7,6 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.loss_facts import EndingFacts
 from harness.checks.observation import Observation
 
 _STEPS = 2
@@ -25,10 +26,13 @@ class Unended(Check):
     stage: ClassVar[Stage] = "loss"
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from marks of 0 and 1 that come with each reward, some of them 1, which nothing reads where the target is made."""
+        """Judges from marks of 0 and 1 that come with each reward, some of them 1, which nothing reads where the target is made; and from
+        discounted sums of rewards that hold those of the next episode."""
         facts = seen.ending
         if not seen.steps:
             raise NotJudged("no step was seen")
+        if facts is not None and facts.sums:
+            return self._sums(seen, facts)
         if facts is None or facts.steps < _STEPS or not facts.marked:
             return None
         keras = seen.framework in reading.KERAS
@@ -40,3 +44,15 @@ class Unended(Check):
             site=facts.site or reading.place(seen, "loss", "backward"),
             evidence=[f"`{facts.name}` is 1 for {facts.marked} of {facts.rows * facts.steps} rows, and 0 for the others",
                       *reading.own_losses(seen)])
+
+    @staticmethod
+    def _sums(seen: Observation, facts: EndingFacts) -> Finding:
+        """Returns that go on over the ends of episodes."""
+        mark, reward = facts.name.rpartition(".")[2], facts.reward.rpartition(".")[2]
+        return Finding(
+            message=f"The returns run over the ends of episodes: where `{facts.name}` says that one has ended, the sum of its rewards goes "
+                    "on with those of the next.",
+            remedy=f"Begin the sum anew where an episode ends: `g = {reward}[t] + gamma * g * (1 - {mark}[t])`.",
+            site=facts.site or reading.place(seen, "loss", "backward"),
+            evidence=[(f"{facts.marked} ends among {facts.rows * facts.steps} steps; there as elsewhere a return is its reward and the "
+                       "next one, discounted"), *reading.own_losses(seen)])

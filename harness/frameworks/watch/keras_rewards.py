@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.frameworks.watch import bootstrap, endings, keras_policy, transitions, whole_best
+from harness.frameworks.watch import bootstrap, endings, keras_policy, over_ends, transitions, whole_best
 from harness.frameworks.watch.keras_trace import numpy_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def went_back(watch: KerasWatcher, tape: Any, target: Any, forwards: list[Any]) 
     session.safely("a policy", keras_policy.went_back, watch, tape, target, [made for *_, made in forwards])
     session.safely("a value", _value, watch, tape, target, forwards)
     session.safely("the end of an episode", endings.note, watch.seen, session.sites, _array)
+    session.safely("returns over ends", over_ends.note, watch.seen, session.sites, _array)
     session.safely("transitions", transitions.note, watch.seen, session.sites)
     session.safely("a best value", whole_best.note, watch.seen, session.sites, _array)
 

@@ -11,6 +11,7 @@ from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.model_facts import ModelFacts
 from harness.frameworks.watch import (
     endings,
+    over_ends,
     tensors,
     torch_bootstrap,
     torch_graph,
@@ -197,6 +198,7 @@ class Losses:
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
         with watch.session.paused():
             watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)
+            watch.session.safely("returns over ends", over_ends.note, watch.seen, watch.session.sites, tensors.array)
             watch.session.safely("transitions", transitions.note, watch.seen, watch.session.sites)
             watch.session.safely("a best value", whole_best.note, watch.seen, watch.session.sites, tensors.array)
         return used
