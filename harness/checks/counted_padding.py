@@ -7,7 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.observation import Observation
 
 _CHANGES = 0.02

@@ -13,8 +13,8 @@ from harness.catalog.schema import Stage
 from harness.checks import raised, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import LoaderFacts
-from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.loss_facts import LossCall
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site, TensorFacts
 

@@ -2,60 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from harness.checks.tensor_facts import Facts, Site, TensorFacts
+from harness.checks.metric_facts import DecisionFacts, MetricFacts, RankFacts
+from harness.checks.tensor_facts import Facts, Site
 from harness.checks.text_facts import PromptFacts, WrittenFacts
-
-
-class MetricFacts(Facts):
-    """One call of a metric: what it was given, what it said, and the counts behind it.
-
-    `reshaped`: what the same function (of the script's, defined at `function`) says of predictions that have one axis of length one more
-    (or less) than the references, brought to their shape. `predicted_counts`: how often each class was predicted.
-    `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
-    `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
-    `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
-    or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows. `swapped`: the references are
-    what a model has answered, and the predictions are not. `cut`: where a model answers yes and no with one number a row, the share of
-    answers that are right if that is cut at one half, or at zero. `left_out`: of the references, the share that is -100; `longer`: what
-    the same function says where every row has more of these at its end; `counted`: the line of it that compares. `exchanged`: what it says
-    of the same arrays, of which there are several, with two in each other's place; `arrays`: the shapes of both, first of the one that was
-    taken.
-    """
-
-    name: str = ""
-    predictions: TensorFacts | None = None
-    references: TensorFacts | None = None
-    values: dict[str, float] = {}
-    reshaped: dict[str, float] = {}
-    function: Site | None = None
-    predicted_counts: dict[str, int] = {}
-    reference_counts: dict[str, int] = {}
-    pairs: list[tuple[int, int, int]] = []
-    fractions: bool | None = None
-    cuts: tuple[float, float] | None = None
-    raw: bool | None = None
-    works: Literal["first", "classes", "first classes"] | None = None
-    swapped: bool = False
-    cut: float | None = None
-    left_out: float = 0.0
-    longer: dict[str, float] = {}
-    counted: Site | None = None
-    exchanged: dict[str, float] = {}
-    arrays: list[list[int]] = []
-    site: Site | None = None
-
-
-class RankFacts(Facts):
-    """A metric that ranks, `name`, was given `rows` answers, a model's `own` or others. `areas`: where these have two values and are cut
-    from a model's scores, the area under the ROC curve by them, and by the scores."""
-
-    name: str
-    rows: int
-    own: bool = False
-    areas: tuple[float, float] | None = None
-    site: Site | None = None
 
 
 class SharedFacts(Facts):
@@ -166,26 +115,6 @@ class ChosenFacts(Facts):
     chosen: int
     before: float | None = None
     within: float | None = None
-    site: Site | None = None
-
-
-class DecisionFacts(Facts):
-    """How an evaluation turned a model's outputs into answers by hand: `round`, or `compare` with a threshold; or `pairs`, where every one
-    of `values` outputs was compared with each of as many references; or `equal`, where they were asked to be equal to whole numbers.
-    `scores`: the outputs of Keras' evaluation steps, whatever becomes of them.
-
-    `values`: how many, from `minimum` to `maximum`; `lost`: above 0 and at most 0.5; `odd`: would be rounded to neither 0 nor
-    1; `broken`: is no whole number.
-    """
-
-    how: str
-    threshold: float | None = None
-    values: int = 0
-    minimum: float = 0.0
-    maximum: float = 0.0
-    lost: int = 0
-    odd: int = 0
-    broken: int = 0
     site: Site | None = None
 
 
@@ -350,6 +279,7 @@ class EvaluationFacts(Facts):
     training forwards with the model in evaluation mode, after the first evaluation or from the start. `updates`: what metric objects of
     Keras were given, once for each pair of shapes (a length left open is 0). `scores`: raw outputs of a loss that applies the sigmoid
     itself, over all evaluation steps of Keras.
+    `compared`: classes that the script itself held against references, by the line.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
     `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
     `dropped`: where units are dropped in evaluation mode, by a function not told of it, or a layer built `dropped_anew`. `unlabelled`: a
@@ -368,6 +298,7 @@ class EvaluationFacts(Facts):
     told_on: int = 0
     told_off: int = 0
     metrics: list[MetricFacts] = []
+    compared: list[MetricFacts] = []
     ranked: list[RankFacts] = []
     decisions: list[DecisionFacts] = []
     updates: list[MetricFacts] = []

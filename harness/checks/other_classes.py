@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.observation import Observation
 
 _ROWS, _OF_A_CLASS = 40, 8
@@ -16,6 +16,7 @@ _SHARE, _CLEARLY, _GAIN = 0.6, 0.75, 0.3
 _KNOWN = 0.7
 _AGAIN = 2  # evaluations of one size
 _FEWEST = 3  # classes that are predicted so far
+_NEARLY, _MANY = 0.85, 4
 
 
 class OtherClasses(Check):
@@ -32,7 +33,7 @@ class OtherClasses(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from which class is predicted for which: an exchange of classes explains nearly all answers, and the ids hardly any."""
-        known = [call for call in seen.evaluation.metrics if _rows(call) >= _ROWS]
+        known = [call for call in (*seen.evaluation.metrics, *seen.evaluation.compared) if _rows(call) >= _ROWS]
         if not known:
             raise NotJudged("no evaluation of at least 40 rows was seen, class by class")
         relation = seen.evaluation.relation
@@ -45,13 +46,15 @@ class OtherClasses(Check):
         told = [call for call in known if _right(call) >= _CLEARLY]
         alike = [call for call in known if _rows(call) == _rows(last)]
         # Beside an evaluation that comes again and again another part, the training's own for one, may be told very well.
-        if told and (len(alike) < _AGAIN or len(told) > 1 or told[0] in alike):
-            return None
+        besides = told and (len(alike) < _AGAIN or len(told) > 1 or told[0] in alike)
         judged = [(reference, predicted, rows) for reference, predicted, rows in last.pairs if reference in exchanged]
         total = sum(rows for *_, rows in judged)
         through = sum(rows for reference, predicted, rows in judged if exchanged[reference] == predicted) / total
         right = sum(rows for reference, predicted, rows in judged if reference == predicted) / total
         if through < _CLEARLY or through - right < _GAIN:
+            return None
+        # So many classes that nearly all of them are taken for one other each have no such order by chance.
+        if besides and (through < _NEARLY or sum(reference != predicted for reference, predicted in exchanged.items()) < _MANY):
             return None
         moved = ", ".join(f"{reference} as {predicted}" for reference, predicted in sorted(exchanged.items()) if reference != predicted)
         return Finding(

@@ -6,8 +6,8 @@ from typing import Any
 
 from harness.checks import base
 from harness.checks.data_facts import BatchFacts, LoaderFacts
-from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.loss_facts import LossCall
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.model_facts import ModelFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import CurveFacts

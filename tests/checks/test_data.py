@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.data_facts import ApartFacts, BatchFacts
-from harness.checks.evaluation_facts import MetricFacts
 from harness.checks.loss_facts import LossCall
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.model_facts import ModelFacts, OptimizerFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import ProbeFacts

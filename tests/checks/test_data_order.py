@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.observation import Observation
 from tests.checks.made import SITE, finding, healthy, judge, steps
 

@@ -6,8 +6,9 @@ import pytest
 
 from harness.checks.base import Finding
 from harness.checks.evaluation import ConstantPrediction, MetricInput
-from harness.checks.evaluation_facts import AlignmentFacts, DecisionFacts, EvaluationFacts, MetricFacts, MonitorFacts
+from harness.checks.evaluation_facts import AlignmentFacts, EvaluationFacts, MonitorFacts
 from harness.checks.evaluation_mode import EvaluationInTrainingMode, TrainingInEvaluationMode
+from harness.checks.metric_facts import DecisionFacts, MetricFacts
 from harness.checks.metric_places import MetricPlaces
 from harness.checks.newest_batch import NewestBatch
 from harness.checks.observation import Observation

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.evaluation_facts import MetricFacts, RelationFacts
+from harness.checks.evaluation_facts import RelationFacts
+from harness.checks.metric_facts import MetricFacts
 from tests.checks.made import finding, healthy, judge
 from tests.frameworks.watching import found, watch
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.tensor_facts import TensorFacts
 from harness.frameworks.watch.answered import Answered
 from tests.checks.made import finding, healthy, judge

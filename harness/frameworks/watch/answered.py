@@ -61,8 +61,9 @@ class Answered:
         return None
 
     def single(self, rows: int) -> list[Array]:
-        """The answers for so many rows that are a number each, as float[rows, 1] and as float[rows]."""
-        return [part for outputs in self._candidates(rows) if outputs.shape[1] == 1 for part in (outputs, outputs[:, 0])]
+        """The answers for so many rows that are a number each, as float[rows, 1] and as float[rows]; of scores the classes, int[rows]."""
+        return [part for outputs in self._candidates(rows)
+                for part in ((outputs, outputs[:, 0]) if outputs.shape[1] == 1 else (outputs.argmax(1),))]
 
     def swapped(self, predictions: Any, references: Any) -> bool:
         """Whether it is the references of a metric that were answered, and not the predictions."""

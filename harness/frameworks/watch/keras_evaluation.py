@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from harness.checks.evaluation_facts import DecisionFacts, MetricFacts
+from harness.checks.metric_facts import DecisionFacts, MetricFacts
 from harness.frameworks.watch import keras_opposed, relations, torch_evaluation
 from harness.frameworks.watch.keras_classes import classes_of
 from harness.frameworks.watch.keras_data import class_ids
@@ -151,6 +151,7 @@ class Evaluations:
         from harness.frameworks.watch.keras_data import columns_of
 
         watch = self._watch
+        watch.told.training_resumes()
         if seen is None:
             watch.relations.trained(None)
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.tensor_facts import Site, TensorFacts
 from harness.frameworks.watch.keras_functions import activation_of
 from harness.frameworks.watch.keras_trace import numpy_of

@@ -68,6 +68,7 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.splits import Splits
+from harness.frameworks.watch.told import of as told_of
 
 if TYPE_CHECKING:
     from harness.catalog.schema import Stage
@@ -84,6 +85,7 @@ class KerasWatcher:
         self.first_loop: Any = None
         self.terms, self.fits = Terms(self), FitCalls(self)
         self.patience, self.relations = Patience(session), Relations()
+        self.told = told_of(session)
         session.comparisons.append(lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()))
         self._settled = False
         self._hooked: dict[str, tuple[Any, ...]] = {}

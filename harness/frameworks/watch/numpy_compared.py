@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import DecisionFacts
+from harness.checks.metric_facts import DecisionFacts
 from harness.frameworks.watch.sites import names_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.cut_ranks import RANKING
-from harness.checks.evaluation_facts import RankFacts
+from harness.checks.metric_facts import RankFacts
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.answered import Answered

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.evaluation_facts import DecisionFacts
+from harness.checks.metric_facts import DecisionFacts
 from harness.frameworks.watch import tensors, trees
 
 if TYPE_CHECKING:

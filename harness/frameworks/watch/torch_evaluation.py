@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.frameworks.watch import ranks, tensors, torch_batches, torch_relations, trees
 from harness.frameworks.watch.samples import Samples
 from harness.frameworks.watch.sites import Place, kept, site
@@ -186,6 +186,7 @@ class Evaluations:
     def training_resumes(self) -> None:
         """A loss goes backward: an evaluation, if there was one, is over."""
         self._flush()
+        self._watch.told.training_resumes()
         self._watch.decisions.over()
         self._watch.session.safely("answers to a batch", self._watch.unlooked.over)
 

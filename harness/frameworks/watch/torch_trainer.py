@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import LoaderFacts
-from harness.checks.evaluation_facts import MetricFacts
+from harness.checks.metric_facts import MetricFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, trainer_cuts, written
 from harness.frameworks.watch.sites import Place, keywords, site

@@ -36,6 +36,7 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.splits import Splits
+from harness.frameworks.watch.told import of as told_of
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_cached import Cached
 from harness.frameworks.watch.torch_calls import Calls, RootCall
@@ -121,6 +122,7 @@ class TorchWatcher:
         self.relations, self.alignment, self.splits, self.shared = Relations(), Alignment(), Splits(), SharedRows()
         self.handed, self.opposed, self.players = Handed(), Opposed(self), Players(self)
         self.opposed.attach()
+        self.told = told_of(self.session)
         self.session.comparisons += [lambda answers, wanted: self.relations.compared(answers, wanted, self.session.sites.here()),
                                      lambda answers, wanted: self.alignment.compared(answers, wanted, self.session.sites.here())]
         self.mirrored, self.copies, self.mixed_rows = Mirrored(), Copies(self.session.sites), MixedRows()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import DecisionFacts
+from harness.checks.metric_facts import DecisionFacts
 from harness.frameworks.watch.torch_evaluation import numbers
 
 _HALF, _FAR, _LEAST = 0.5, 5.0, 3
