@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.loss_facts import DivergenceFacts
 from harness.frameworks.watch.sites import Place
 
+if TYPE_CHECKING:
+    from harness.frameworks.watch.keras_watch import KerasWatcher
+
 _SAME, _LEAST = 1e-3, 4
 _EACH, _EVERY = 3, 10
+_MODELS = 4
 
 Array = np.ndarray[Any, Any]
+
+
+def note(watch: KerasWatcher, tape: Any, target: Any, forwards: list[Any]) -> None:
+    """A tape is asked for the gradient of a loss. `forwards`: model, arguments and answer of those that ran under it."""
+    from harness.frameworks.watch.keras_trace import numpy_of
+
+    if not tape._persistent or not 0 < len(forwards) <= _MODELS:
+        return
+    with watch.session.paused():
+        read_off = of_tape(tape, target, [found for *_, found in forwards], forwards[0][1])
+    read = {name: np.asarray(numpy_of(value)) for name, value in read_off.items()}
+    number = len(watch.seen.steps) + 1
+    found = measure(read, number) if read else None
+    if found is not None:
+        watch.seen.divergence.append(found)
 
 
 def is_due(number: int) -> bool:

@@ -119,10 +119,18 @@ class Evaluations:
 
         self.given(model, columns_of(data))
 
+    def called(self, model: Any, args: tuple[Any, ...], made: Any) -> None:
+        """The model that `fit` has trained is called by itself, outside of it."""
+        import tensorflow as tf
+
+        self.given(model, {str(number): value for number, value in enumerate(tf.nest.flatten(args[:1]))})
+        self._watch.session.answered.gave(tf.nest.map_structure(numpy_of, made))
+
     def given(self, model: Any, columns: dict[str, Any]) -> None:
         """The rows of a batch that a model is asked about."""
         given = list(columns.values())[:1]
-        self._watch.splits.held(model, given)
+        if self._watch.splits.held(model, given):
+            self._watch.session.site("other_scale")
         self._watch.shared.held(model, given)
         self._watch.session.rows_held(given)
         self._watch.mirrored.held(given, columns)
@@ -185,7 +193,8 @@ class Evaluations:
                 return original(model, *args, **kwargs)
             session.safely("predict", self._begin)
             given = [args[0] if args else kwargs.get("x")]
-            session.safely("a scale", self._watch.splits.held, model, given)
+            if session.safely("a scale", self._watch.splits.held, model, given):
+                session.site("other_scale")
             session.safely("rows of an evaluation", self._watch.shared.held, model, given)
             session.rows_held(given)
             self._seen.forwards += 1

@@ -35,7 +35,7 @@ from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
-_CALLS, _OUTPUTS, _PARTS, _ROWS, _MODELS = 60, 12, 32, 256, 4
+_CALLS, _OUTPUTS, _PARTS, _ROWS = 60, 12, 32, 256
 
 
 class Loop:
@@ -147,7 +147,7 @@ class Loop:
             with self._within():
                 found = original(model, *args, **kwargs)
             self._watch.session.safely("a forward pass", self._ran, model, args, kwargs, found)
-            self._watch.session.safely("an evaluation", self._evaluates, model, args, kwargs.get("training"))
+            self._watch.session.safely("an evaluation", self._evaluates, model, args, kwargs.get("training"), found)
             return found
 
         return __call__
@@ -194,9 +194,13 @@ class Loop:
             if len(self._outputs) < _OUTPUTS:
                 self._outputs[id(made)] = made  # kept, so that its number is not given to another
 
-    def _evaluates(self, model: Any, args: tuple[Any, ...], training: Any) -> None:
+    def _evaluates(self, model: Any, args: tuple[Any, ...], training: Any, found: Any) -> None:
         """A model runs where no tape records, after it has been trained: that is an evaluation."""
-        if self._watch.seen.steps and not recorded() and self._watch.seen.model is not None and model is self._trained:
+        if not self._watch.seen.steps or recorded():
+            return
+        if model is self._watch.steps.model:
+            self._watch.evaluations.called(model, args, found)
+        if self._watch.seen.model is not None and model is self._trained:
             self._evaluations.ran(Forward(args, training, None))
             self._watch.session.safely("rows of an evaluation", self._rows.held, model, args)
             self._evaluated = True
@@ -305,7 +309,7 @@ class Loop:
         self._taken.went_back(target, weights, gradients)
         self._norms += [norm for norm in each if norm >= 0]
         if keras_divergence.is_due(self._number) and watch.in_full:
-            session.safely("a divergence", self._diverges, tape, target)
+            session.safely("a divergence", keras_divergence.note, watch, tape, target, self._taken.forwards)
             session.safely("the sign of a loss", self._signs.went_back, tape, target)
             session.safely("rewards", keras_rewards.went_back, watch, tape, target, self._taken.forwards)
         self._sources.add(frozenset(map(id, weights)))
@@ -324,18 +328,6 @@ class Loop:
                 session.safely("hidden variables", watch.models.followed, self._model, tape.watched_variables())
             watch.models.gradients([id(weight) for weight in weights], each)
             watch.steps.begins(next((model for model, *_ in self._taken.forwards if holds(model, weights)), self._model))
-
-    def _diverges(self, tape: Any, target: Any) -> None:
-        """What a variational autoencoder's divergence weighs."""
-        forwards = self._taken.forwards
-        if not tape._persistent or not 0 < len(forwards) <= _MODELS:
-            return
-        with self._watch.session.paused():
-            parts = keras_divergence.of_tape(tape, target, [found for *_, found in forwards], forwards[0][1])
-        read = {name: np.asarray(numpy_of(value)) for name, value in parts.items()}
-        found = keras_divergence.measure(read, self._number) if read else None
-        if found is not None:
-            self._watch.seen.divergence.append(found)
 
     def _wrap_apply(self, original: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:

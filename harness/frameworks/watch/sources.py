@@ -37,8 +37,10 @@ def _ways(seen: Observation, callers: Callers) -> dict[str, list[SourceFacts]]:
     for name, start in starts.items():
         found = _from(start, _under_way(callers, name, start)) if start is not None and start.cell is None else {}
         if found:
-            held = (seen.evaluation.scale is not None or seen.evaluation.shared is not None) and "held" not in found
-            return found | (_given("held", seen.sites.get("evaluation"), callers.get("evaluation", ())) if held else {})
+            asked = "other_scale" if "other_scale" in seen.sites else "evaluation"
+            held = asked == "other_scale" or (
+                (seen.evaluation.scale is not None or seen.evaluation.shared is not None) and "held" not in found)
+            return found | (_given("held", seen.sites.get(asked), callers.get(asked, ())) if held else {})
     return _given("inputs", seen.sites.get("forward"), callers.get("forward", ()))  # a loss written by hand tells nothing of its labels
 
 

@@ -14,6 +14,9 @@ from harness.frameworks.watch.strange_ids import StrangeIds
 
 _BATCHES, _ROWS, _LARGEST = 6, 16, 1 << 22
 _STEADY = 1.5  # how far apart deviations of training batches may lie, as a factor
+_LATER, _NEAR = 24, 0.3  # batches that are looked at for bytes; how far off a scale may be, as a share
+# How pixels of a training come about from bytes: by what they are divided, and what is taken off then.
+_OF_BYTES = ((255.0, 0.0), (127.5, 1.0))
 
 # Mean and standard deviation of a batch, and the shares of its numbers that are exactly 0, and below it.
 Scale = tuple[float, float, float, float]
@@ -26,6 +29,8 @@ class Splits:
     def __init__(self) -> None:
         self._trained: dict[Key, list[Scale]] = {}
         self._held: dict[Key, list[Scale]] = {}
+        self._odd: dict[Key, list[Scale]] = {}  # of evaluations beside others: bytes in place of what they were scaled to, or the reverse
+        self._looked: dict[Key, int] = {}
         self.ids = StrangeIds()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
@@ -33,11 +38,29 @@ class Splits:
         self.ids.trained(model, given)
         self._keep(self._trained, model, [value for value in given if "float" in str(getattr(value, "dtype", ""))])
 
-    def held(self, model: Any, given: Sequence[Any]) -> None:
-        """An evaluation does."""
+    def held(self, model: Any, given: Sequence[Any]) -> bool:
+        """An evaluation does. Whether these are bytes in place of pixels, or the reverse, for the first time."""
         self.ids.held(model, given)
         if self._trained:
             self._keep(self._held, model, given)
+            return self._look(model, given)
+        return False
+
+    def _look(self, model: Any, given: Sequence[Any]) -> bool:
+        """Whether a batch is the first that stands to those of the training as bytes do to pixels."""
+        for value in given:
+            key = id(model), tuple(int(size or 0) for size in getattr(value, "shape", ())[1:])
+            trained = self._trained.get(key)
+            if trained and len(key[1]) > 1 and self._looked.get(key, 0) < _LATER:
+                self._looked[key] = self._looked.get(key, 0) + 1
+                made: dict[Key, list[Scale]] = {key: []}
+                self._keep(made, model, [value])
+                middle, spread = median(scale[0] for scale in trained), median(scale[1] for scale in trained)
+                found = [scale for scale in made[key] if _bytes(scale[:2], (middle, spread)) or _bytes((middle, spread), scale[:2])]
+                known = self._odd.setdefault(key, [])
+                known += found
+                return len(known) == len(found) > 0
+        return False
 
     def _keep(self, known: dict[Key, list[Scale]], model: Any, given: Sequence[Any]) -> None:
         for value in given:
@@ -56,7 +79,7 @@ class Splits:
     def facts(self) -> ScaleFacts | None:
         """None where no model saw rows of one shape in both, or the batches of training differ much among themselves."""
         for key, trained in self._trained.items():
-            held, spread = self._held.get(key), [deviation for _, deviation, *_ in trained]
+            held, spread = self._odd.get(key) or self._held.get(key), [deviation for _, deviation, *_ in trained]
             if held and len(trained) > 1 and 0 < max(spread) < _STEADY * min(spread):
                 means, others, zeros, below = (list(part) for part in zip(*held, strict=True))
                 return ScaleFacts(mean=median(mean for mean, *_ in trained), std=median(spread), held_mean=median(means),
@@ -64,3 +87,9 @@ class Splits:
                                   zeros=median(scale[2] for scale in trained), held_zeros=median(zeros),
                                   below=median(scale[3] for scale in trained), held_below=max(below))
         return None
+
+
+def _bytes(whole: tuple[float, float], scaled: tuple[float, float]) -> bool:
+    """Whether a mean and a deviation are those of bytes of which the others are pixels."""
+    return any(abs(whole[1] / (factor * scaled[1]) - 1) < _NEAR and abs(whole[0] / (factor * (scaled[0] + shift)) - 1) < _NEAR
+               for factor, shift in _OF_BYTES if scaled[1] > 0 and scaled[0] + shift != 0)
