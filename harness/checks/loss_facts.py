@@ -96,6 +96,19 @@ class EndingFacts(Facts):
     site: Site | None = None
 
 
+class PulledFacts(Facts):
+    """Pairs of embeddings that a loss pulls together (`pulled`) and pushes apart (`pushed`), in the first steps. `early`: of each of these
+    how often a pair that is pushed apart is farther apart than one that is pulled together, by the embeddings and by measures of the
+    inputs; `late`: of later ones, by the embeddings. `one_sided`: steps in which all pairs were pulled, or all pushed."""
+
+    pulled: int = 0
+    pushed: int = 0
+    early: list[list[float]] = []
+    late: list[float] = []
+    one_sided: int = 0
+    site: Site | None = None
+
+
 class LikenessFacts(Facts):
     """A softmax along likenesses of `rows` rows with each other, of which each row's with itself is the largest: in so many `steps`, with
     the `shares` of the softmax that fall on rows themselves."""

@@ -52,6 +52,7 @@ from harness.checks.loss_facts import (
     OverlapFacts,
     PairedFacts,
     PolicyFacts,
+    PulledFacts,
     QuantileFacts,
     SpreadFacts,
     StrayFacts,
@@ -138,8 +139,8 @@ class Observation(Facts):
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
-    `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `likeness`: of rows
-    with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
+    `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `pulled`: pairs of
+    embeddings. `likeness`: of rows with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
     `spread`: of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a loss pulls to.
     `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
@@ -258,6 +259,7 @@ class Observation(Facts):
     clipped: ClippedFacts | None = None
     blanks: BlankFacts | None = None
     bootstrap: BootstrapFacts | None = None
+    pulled: PulledFacts | None = None
     likeness: LikenessFacts | None = None
     ending: EndingFacts | None = None
     whole_best: WholeBestFacts | None = None

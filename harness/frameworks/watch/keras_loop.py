@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
-from harness.frameworks.watch import keras_divergence, keras_functions, keras_rewards, tensors
+from harness.frameworks.watch import keras_divergence, keras_functions, keras_pulls, keras_rewards, tensors
 from harness.frameworks.watch.keras_applied import Applied
 from harness.frameworks.watch.keras_bare import Bare
 from harness.frameworks.watch.keras_broadcast import Broadcasts
@@ -309,6 +309,7 @@ class Loop:
         self._taken.went_back(target, weights, gradients)
         self._norms += [norm for norm in each if norm >= 0]
         if keras_divergence.is_due(self._number) and watch.in_full:
+            session.safely("pairs of embeddings", keras_pulls.note, watch, tape, target, self._taken.forwards)
             session.safely("a divergence", keras_divergence.note, watch, tape, target, self._taken.forwards)
             session.safely("the sign of a loss", self._signs.went_back, tape, target)
             session.safely("rewards", keras_rewards.went_back, watch, tape, target, self._taken.forwards)

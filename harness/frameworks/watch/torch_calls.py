@@ -7,7 +7,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import tensors, torch_recurrent, trees
+from harness.frameworks.watch import pulls, tensors, torch_pulls, torch_recurrent, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class RootCall:
     """One call of a model from outside every other model. `stack`: own frames, innermost first, until an evaluation is seen.
 
-    `batch`: the one that its rows came in; `labels`: a whole number for each of them, where there is one.
+    `batch`: the one that its rows came in; `labels`: a whole number for each of them, where there is one. `embedded`: the parts of the
+    model that gave float[rows, numbers], of a model that is given several inputs of one shape, with what they gave.
     """
 
     module: Any
@@ -32,8 +33,10 @@ class RootCall:
     batch: Any = None
     output: Any = None
     labels: list[Any] | None = field(default=None)
+    embedded: list[tuple[Any, Any]] | None = None
 
 _NESTED = 5
+_TABLE, _PARTS = 2, 64  # axes of embeddings; parts of a model that give such
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 
 
@@ -44,6 +47,7 @@ class Calls:
         self._watch = watch
         self.inside = False
         self._evaluates, self._before = False, 0
+        self._embedded: list[tuple[Any, Any]] | None = None
         self.evaluated_at = 0  # evaluation forwards there were when `eval()` was called last
         self.put_into_evaluation: Place | None = None  # where that was
         self.ran: set[int] | None = set()
@@ -165,6 +169,8 @@ class Calls:
                 except BaseException as error:
                     self._at_fault(module, args, kwargs, error)
                     raise
+                if self._embedded is not None and getattr(made, "ndim", 0) == _TABLE and len(self._embedded) < _PARTS:
+                    self._embedded.append((module, made))
                 if type(module).__name__ in torch_recurrent.KINDS and session.active:
                     session.safely("the state of a cell", self._watch.cut_states.ran, module, args, kwargs, made)
                 return made
@@ -206,6 +212,8 @@ class Calls:
         call = RootCall(module, bool(module.training), watch.torch.is_grad_enabled(), args, kwargs)
         watch.before_root(call)
         self._note(module)
+        if call.grad and pulls.is_due(watch.steps.steps + 1) and session.safely("inputs", torch_pulls.of_one_shape, args, kwargs):
+            call.embedded = self._embedded = []
         suspended = watch.tape.suspend()
         self.inside, self._before = True, self.count
         self._evaluates = not call.training and not call.grad and bool(watch.steps.steps)
@@ -216,6 +224,7 @@ class Calls:
             raise
         finally:
             self.inside = self._evaluates = False
+            self._embedded = None
             if suspended:
                 watch.tape.resume()
         call.output = output

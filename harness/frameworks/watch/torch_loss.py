@@ -15,6 +15,7 @@ from harness.frameworks.watch import (
     tensors,
     torch_bootstrap,
     torch_graph,
+    torch_pulls,
     torch_quantiles,
     torch_self_likeness,
     transitions,
@@ -194,6 +195,7 @@ class Losses:
         watch.session.safely("the sign of a loss", watch.signs.committed, plain, used, calls)
         watch.session.safely("a policy", watch.policy.committed, plain)
         watch.session.safely("a value", torch_bootstrap.committed, watch, plain, calls)
+        watch.session.safely("pairs of embeddings", torch_pulls.committed, watch, plain, calls)
         watch.session.safely("levels of a loss", torch_quantiles.committed, watch, plain, calls)
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
         with watch.session.paused():
