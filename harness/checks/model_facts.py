@@ -140,6 +140,17 @@ class CycleFacts(Facts):
     site: Site | None = None
 
 
+class SeldomFacts(Facts):
+    """A cycle that was made for `total` steps, and was stepped `made` times, first after `every` steps of the optimizer: the highest rate
+    so far, as a part of the `top` that it rises to."""
+
+    total: int
+    made: int
+    every: int
+    top: float
+    reached: float
+
+
 class ScrambledFacts(Facts):
     """A reshape that was to exchange axes, to split or merge the heads of an attention, or to put parts of rows side by side: the lengths
     of the axes `before` and `after` it, 0 where one is left open."""
@@ -227,7 +238,7 @@ class OptimizerFacts(Facts):
     of that rate (at most 2000 were followed, at `climb_peak` at most). `worth`: the rates of all `training_steps` together, as a number of
     steps at the one asked for (of those to come, 2000 were followed, and the others go on as these do on average). `ignored`: arguments of
     older versions that it was given and passed
-    over without an error, by their names. `compounded`, `cycle`: of its schedule. `tried`: the rate is one of several that the
+    over without an error, by their names. `compounded`, `cycle`, `seldom`: of its schedule. `tried`: the rate is one of several that the
     script tries. `clips_nothing`: gradients are clipped at every step, where there are none, and `clips_late`: after it; `clip_share`: the
     part that clipping leaves of a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how
     many steps of Keras' `fit` went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has
@@ -267,6 +278,7 @@ class OptimizerFacts(Facts):
     ignored: dict[str, float] = {}
     compounded: CompoundFacts | None = None
     cycle: CycleFacts | None = None
+    seldom: SeldomFacts | None = None
     used_up: tuple[int, int] | None = None
     remade: int = 0
     divided_by: float | None = None

@@ -26,6 +26,7 @@ _TURNS, _LOST = 6, 0.01  # of a schedule that is judged; what is left of a rate 
 _LOW_PEAK, _NEVER_UP = 0.3, 0.7  # of what a schedule rises to
 _FEWEST = 40  # steps by which the rest of a training is judged
 _OUTPACED = 0.3  # of what the other rate gains
+_AS_LONG = 1.25  # times, that a cycle may be longer or shorter than the training
 _LONGER = 2  # times the steps of an experiment
 _NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
@@ -37,8 +38,8 @@ def finding(seen: Observation) -> Finding | None:
     """What a schedule keeps from being learnt; None where there is no such schedule."""
     if reading.several_models(seen):
         return None
-    looks = (_compounded, _swinging, _never_better, _short_of_batches, _still_warming, _held_down, _nothing, _used_up, _starved, _spent,
-             _cut_short)
+    looks = (_compounded, _swinging, _never_better, _short_of_batches, _stepped_seldom, _still_warming, _held_down, _nothing, _used_up,
+             _starved, _spent, _cut_short)
     return next((found for look in looks if (found := look(seen)) is not None), None)
 
 
@@ -119,6 +120,23 @@ def _never_better(seen: Observation) -> Finding | None:
                 f"to {found.best:.2g}: hardly any step down is that large any more, and the rate is cut while the loss still falls.",
         remedy=f"Set `min_delta` to a small part of the loss, `min_delta={0.01 * found.best:.0e}`, or bring the targets to a scale of 1.",
         site=found.site or reading.place(seen, "fit", "optimizer"), evidence=reading.own_losses(seen))
+
+
+def _stepped_seldom(seen: Observation) -> Finding | None:
+    """A cycle that is as long as the training has steps, and is stepped once in many of them: it never gets beyond its warm-up."""
+    optimizer = seen.optimizer
+    cycle = optimizer.seldom if optimizer is not None else None
+    if optimizer is None or cycle is None or optimizer.training_steps is None or cycle.every < _SELDOM:
+        return None
+    alike = 1 / _AS_LONG < cycle.total / optimizer.training_steps < _AS_LONG
+    if not alike or cycle.reached > _LOW_PEAK:
+        return None
+    return Finding(
+        message=f"`OneCycleLR` was made for {cycle.total} steps, about as many as the optimizer takes, and is stepped once in "
+                f"{cycle.every} of them: the learning rate never gets beyond {cycle.reached:.2g} of the {cycle.top:g} that it rises to.",
+        remedy="Step the schedule after every `optimizer.step()`, in the inner loop.",
+        site=reading.place(seen, "schedule", "schedule_made", "optimizer", "step"),
+        evidence=[f"stepped {_times(cycle.made)} so far; the optimizer takes {optimizer.training_steps} steps", *reading.own_losses(seen)])
 
 
 def _still_warming(seen: Observation) -> Finding | None:

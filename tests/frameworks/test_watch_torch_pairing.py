@@ -309,3 +309,18 @@ schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=4, steps_
         assert "made for 80 steps, 4 epochs of 20 whole batches" in finding.message
         assert finding.site is not None
         assert "OneCycleLR" in finding.site.source
+
+
+@pytest.mark.parametrize(("steps", "inside", "outside", "fault"), [
+    ("4 * len(train)", "pass", "schedule.step()", True), ("4 * len(train)", "schedule.step()", "pass", False),
+    ("4", "pass", "schedule.step()", False)])
+def test_a_cycle_that_is_stepped_once_an_epoch(tmp_path: Path, steps: str, inside: str, outside: str, *, fault: bool) -> None:
+    made = WARM.replace("schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 500))", f"""
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps={steps})""")
+    seen = watch(tmp_path, made.replace("INSIDE", inside).replace("OUTSIDE", outside), steps=200, seconds=60, onward_seconds=0.0)
+    assert (found(seen)[:1] == ["S402"]) is fault, (found(seen), seen.optimizer)
+    if fault:
+        finding = next(result.finding for result in walk(seen) if result.finding)
+        assert "is stepped once in 20 of them" in finding.message
+        assert finding.site is not None
+        assert "schedule.step()" in finding.site.source

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.model_facts import CycleFacts
+from harness.checks.model_facts import CycleFacts, SeldomFacts
 from harness.frameworks.watch import compounding, monitors, unread, written
 from harness.frameworks.watch.sites import site
 
@@ -113,6 +113,10 @@ class Schedules:
             return
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
         self._watch.session.safely("what a schedule leaves", self._left, schedule, asked, [rate for rate in rates if rate is not None])
+        total, top = getattr(schedule, "total_steps", None), float(schedule.optimizer.param_groups[0].get("max_lr") or 0.0)
+        if type(total) is int and top and self._stepped and not self._before:
+            facts.seldom = SeldomFacts(total=total, made=self._stepped, every=self._first, top=top,
+                                       reached=max(self._highest, *(rate for rate in rates if rate is not None)) / top)
         before = self._before if self._stepped else int(getattr(schedule, "last_epoch", 0))
         if not before and asked > 0 and all(rate is not None and rate < _LOW * asked for rate in rates):
             # Later on, steps may be taken that are not watched.
