@@ -251,7 +251,8 @@ class MonitorFacts(Facts):
 class ScaleFacts(Facts):
     """Mean and standard deviation of the batches of one model: of the training, and of the evaluation (`held`), medians over some batches.
     `held_stds`: the least and the largest; `shape`: of a row. `zeros`, `held_zeros`: the share of numbers that are exactly 0; `below`,
-    `held_below`: that are less (of the evaluation the largest of some batches)."""
+    `held_below`: that are less (of the evaluation the largest of some batches). `beside`: an evaluation of this scale came beside one
+    that has the training's."""
 
     mean: float
     std: float
@@ -263,6 +264,7 @@ class ScaleFacts(Facts):
     held_zeros: float = 0.0
     below: float = 0.0
     held_below: float = 0.0
+    beside: bool = False
 
 
 class ArgmaxFacts(Facts):

@@ -12,6 +12,8 @@ from harness.checks.observation import Observation
 # By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
 # part of a series may well be much narrower than the whole.
 _WIDER, _NARROWER, _MOVED = 3.0, 20.0, 1.0
+# Where another evaluation has the training's scale, a mean so many deviations away is enough.
+_ELSEWHERE = 5.0
 # Less will do where so many numbers of the training are below 0 and none of the evaluation's: logarithms beside what they are taken of.
 _SIGNED, _WIDER_UNSIGNED = 0.2, 2.0
 
@@ -41,7 +43,9 @@ class OtherScale(Check):
         low, high = scale.held_stds
         unsigned = scale.below > _SIGNED and not scale.held_below
         wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / _NARROWER
-        if not wider or abs(scale.held_mean - scale.mean) < _MOVED * min(scale.std, high):
+        moved = abs(scale.held_mean - scale.mean)
+        elsewhere = scale.beside and moved > _ELSEWHERE * max(scale.std, high)
+        if not elsewhere and (not wider or moved < _MOVED * min(scale.std, high)):
             return None
         trained, held = (f"mean {mean:.3g}, deviation {deviation:.3g}" for mean, deviation in (
             (scale.mean, scale.std), (scale.held_mean, scale.held_std)))

@@ -75,7 +75,9 @@ print(accuracy(loader(GIVEN, wanted, False)))
 """
 
 
-@pytest.mark.parametrize(("given", "wrong"), [(RAW, True), (SAME, False)])
+
+
+@pytest.mark.parametrize(("given", "wrong"), [(RAW, True), (SAME, False), ("scale(later) + 5", True), ("scale(later) + 0.3", False)])
 def test_a_loop(tmp_path: Path, given: str, *, wrong: bool) -> None:
     pytest.importorskip("torch")
     seen = watch(tmp_path, TORCH.replace("SCALE", HALVES).replace("GIVEN", given), steps=200)

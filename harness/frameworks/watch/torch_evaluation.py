@@ -110,7 +110,8 @@ class Evaluations:
         held_out = bool(watch.evaluating or self._held_out(call))
         if held_out and watch.seen.further is None:  # else its answers are of a training that is not watched
             given = trees.leaves([call.args, call.kwargs], tensors.is_tensor)
-            watch.session.safely("a scale", watch.splits.held, call.module, given)
+            if watch.session.safely("a scale", watch.splits.held, call.module, given):
+                watch.session.noted("other_scale", call.place)
             watch.session.safely("rows of an evaluation", watch.shared.held, call.module, given, call.loader)
             watch.session.rows_held(given)
             watch.session.safely("parts of a batch", watch.handed.held, call)
