@@ -13,7 +13,7 @@ from harness.checks.training_facts import ExceptionFacts
 
 _BEFORE = ("setup", "data")
 _UNROLLED = 12  # steps: more than anybody unrolls under a tape
-_TRACES = 8
+_TRACES, _TRACES_NOW_AND_THEN = 8, 12
 _EVALUATIONS, _GRAPHS, _FEW = 8, 20, 4
 _HELD, _HELD_SHARE = 96 << 20, 0.1  # bytes, and part of the peak
 _GATHERS = "evaluation_loop"  # of a Trainer
@@ -137,7 +137,8 @@ class MemoryGrows(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges the slope over the last steps against the peak; caches fill in the first ones."""
-        if seen.memory.traces >= _TRACES and seen.memory.traces >= 0.5 * seen.memory.traced_calls:
+        every = seen.memory.traces >= 0.5 * seen.memory.traced_calls
+        if seen.memory.traces >= (_TRACES if every else _TRACES_NOW_AND_THEN):
             return self._traced(seen)
         if seen.memory.reentered >= _TRACES:
             return Finding(
@@ -221,7 +222,7 @@ class MemoryGrows(Check):
         """Every call of a function makes a graph of its own."""
         return Finding(
             message=f"A `tf.function` is given numbers of Python that change: in {seen.memory.traced_calls} calls TensorFlow makes "
-                    f"{seen.memory.traces} graphs of it, one for each number, and keeps them all.",
+                    f"{seen.memory.traces} graphs of it, one for each number: it builds and keeps them all.",
             remedy="Give it tensors, `tf.constant(value, tf.float32)`, or let it read a `tf.Variable` that is assigned to; only what "
                    "is to be built into the graph (a mode, a width) should come as a number of Python.",
             site=reading.place(seen, "traced", "step"), evidence=[])
