@@ -22,7 +22,8 @@ class RunningOn(Check):
     requires: ClassVar[tuple[str, ...]] = ("E516",)
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from what a metric object has counted at the end of each evaluation; of counters of Python, from the text of the loop."""
+        """Judges from what a metric object has counted at the end of each evaluation; of counters of Python, and of objects of the
+        script's own, from its text."""
         found = seen.running_on
         if found is None:
             return None
@@ -33,6 +34,12 @@ class RunningOn(Check):
                 remedy="Reset it when an evaluation begins: `metric.reset_state()`. `fit` and `evaluate` do that by themselves, a loop "
                        "does not.",
                 site=found.site, evidence=["what it has counted grows from one evaluation to the next"])
+        if found.resets:
+            return Finding(
+                message=f"`{found.names[0]}` is told of the batches of every evaluation, and is never set back: what it says is of all "
+                        "evaluations so far, and not of the last.",
+                remedy=f"Set it back before the loop over batches: `{found.names[0]}.{found.resets}()`.",
+                site=found.site, evidence=[f"its method `{found.resets}` is called nowhere"])
         names = " and ".join(f"`{name}`" for name in found.names)
         return Finding(
             message=f"{names} are begun before the loop over epochs, and every evaluation adds to them: what is divided there is of all "

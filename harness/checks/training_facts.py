@@ -84,12 +84,14 @@ class OwnBackwardFacts(Facts):
 
 class RunningFacts(Facts):
     """What an evaluation counts in, by its `names`, runs on from one evaluation to the next. Of a metric object: for how many `passes`,
-    what it has `told`, and what it would have told of the last pass `alone`. `site`: where it is asked, or where it was begun."""
+    what it has `told`, and what it would have told of the last pass `alone`. Of an object of the script's own: the method that
+    `resets` it, which nobody calls. `site`: where it is asked, told of a batch, or begun."""
 
     names: list[str]
     passes: int = 0
     told: float | None = None
     alone: float | None = None
+    resets: str = ""
     site: Site | None = None
 
 

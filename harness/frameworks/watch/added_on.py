@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.checks.training_facts import RunningFacts
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import parsed, unreset
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ _QUIET = ("no_grad", "inference_mode")
 
 
 def find(session: WatchSession) -> RunningFacts | None:
-    """Two names that are added to in an inner loop without gradients, divided one by the other in the outer loop, and set in neither."""
+    """Two names that are added to in an inner loop without gradients, divided one by the other in the outer loop, and set in neither; or
+    an object that does the same."""
     tree = parsed.tree(str(session.script))
     for outer in ast.walk(tree):
         if not isinstance(outer, _Loop):
@@ -34,7 +35,7 @@ def find(session: WatchSession) -> RunningFacts | None:
                     name = sorted(above - below)[0] if above - below else sorted(above)[0]
                     line = _begun(tree, name, outer.lineno) or share.lineno
                     return RunningFacts(names=sorted(above | below), site=site((str(session.script), line, "<module>")))
-    return None
+    return unreset.find(session)
 
 
 def _names(part: ast.AST) -> set[str]:

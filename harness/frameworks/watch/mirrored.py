@@ -27,6 +27,7 @@ _HEALED = 0.75  # of these rows, that fit once they are moved back
 _RATHER = 0.3  # by which the best move heals more of them than the worst does
 _EACH = 0.15  # of them, by each of several moves that are drawn from
 _TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
+_KNOWN, _ALL = 0.4, 0.9  # of a class' rows, mirrored, that are taken for any class at all, and of these for one
 _SURE = 0.5  # of the usual lead of the best class
 
 _MOVES: dict[str, Callable[[Array], Array]] = {
@@ -144,13 +145,23 @@ class Mirrored:
                 rows = answers[(told == first) & judge.right]
                 if len(rows) < _FEW // 2:
                     continue
-                other = int(np.bincount(rows).argmax())
+                known = rows[rows < len(judge.classes)]
+                other = int(np.bincount(known).argmax()) if len(known) else int(first)
                 back = answers[(told == other) & judge.right]
-                if other in (first, len(judge.classes)) or not len(back) or min((rows == other).mean(), (back == first).mean()) <= _TAKEN:
+                if other == first or not len(back) or not (_taken(rows, other, len(judge.classes))
+                                                           and _taken(back, int(first), len(judge.classes))):
                     continue
                 return MirrorFacts(how=how, name=name, rows=len(rows), astray=int((rows == other).sum()), healed=0, layer=True,
                                    classes=[int(judge.classes[first]), int(judge.classes[other])])
         return None
+
+
+def _taken(answers: Array, other: int, unknown: int) -> bool:
+    """Whether rows are taken for one other class: most of them, or nearly all of those that are taken for any, which are many."""
+    known = answers[answers != unknown]
+    if (answers == other).mean() > _TAKEN:
+        return True
+    return len(known) >= _FEW // 2 and len(known) >= _KNOWN * len(answers) and bool((known == other).mean() > _ALL)
 
 
 def _outside(judge: Judge, moving: Array, target: Array, name: str) -> MirrorFacts | None:
