@@ -77,7 +77,8 @@ class BatchFacts(Facts):
     the same one (`filled_label`) and tokens in sight have it too; out of `token_labels`. `echoed`: the labels are the ids themselves, those
     of the padding too, each asked for from the place before it. `slipped`: whether the labels of tokens stand one place before theirs, on
     a first token that is of no word too; None where rows do not begin with such a token. `unhidden`: tokens that are asked for where most
-    others are not (-100), as a masked language model is, if each of them stands in the inputs at that very place.
+    others are not (-100), as a masked language model is, if each of them stands in the inputs at that very place. `copied`: of tokens, most
+    of which are asked for, the share that stands there.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -106,6 +107,7 @@ class BatchFacts(Facts):
     echoed: bool = False
     slipped: bool | None = None
     unhidden: int = 0
+    copied: float = 0.0
 
 
 class VocabularyFacts(Facts):

@@ -13,6 +13,7 @@ from harness.checks.probe_facts import ShiftFacts
 from harness.checks.tensor_facts import Site
 
 _ENDS = 16
+_BATCHES, _MOSTLY = 2, 0.6
 
 
 class NextToken(Check):
@@ -30,11 +31,14 @@ class NextToken(Check):
     requires: ClassVar[tuple[str, ...]] = ("F102", "L201", "L203")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from targets held beside the ids that the model was given, from the probe that exchanges later ids, and from the labels
-        of the tokens that end a text."""
+        """Judges from targets held beside the ids that the model was given, from the probe that exchanges later ids, from the labels of
+        the tokens that end a text, and from those of a masked model that stand in its inputs."""
         endless = self._endless(seen)
         if endless is not None:
             return endless
+        copied = self._copied(seen)
+        if copied is not None:
+            return copied
         shift = seen.probes.shift
         if shift is None:
             raise NotJudged("the targets are not the tokens that the model is given")
@@ -81,6 +85,23 @@ class NextToken(Check):
                       "padded on the left only.")
             return self._finding(seen, shift, message, remedy, ahead=True)
         return None
+
+    @staticmethod
+    def _copied(seen: Observation) -> Finding | None:
+        """A masked language model that is asked for the tokens in sight as well as for those that are hidden."""
+        shares = [batch.copied for batch in seen.batches]
+        kind = seen.model.kind if seen.model is not None else ""
+        if "MaskedLM" not in kind or len(shares) < _BATCHES or not all(_MOSTLY < share < 1 for share in shares):
+            return None
+        share = sum(shares) / len(shares)
+        return Finding(
+            message=f"{share:.0%} of the tokens that the model is asked for stand in its inputs, in the same place: the loss is mostly "
+                    "about copying, and little about the tokens that are hidden.",
+            remedy="Ask for the hidden tokens alone: `labels[~chosen] = -100`, as `DataCollatorForLanguageModeling` does it; and count "
+                   "these alone in the evaluation.",
+            site=reading.place(seen, "collator.labels", "getitem.labels", "map.labels", "shift.copied", "aliased", "collator", "loader",
+                               "loss", "forward", "backward"),
+            evidence=[f"batches that were looked at: {len(shares)}", *reading.own_losses(seen)])
 
     @staticmethod
     def _endless(seen: Observation) -> Finding | None:

@@ -62,3 +62,15 @@ def test_where_it_is_written(tmp_path: Path, text: str, line: int | None) -> Non
     script = tmp_path / "train.py"
     script.write_text(text)
     assert aliases.written(script) == (None if line is None else (str(script), line, "<module>"))
+
+
+@pytest.mark.parametrize(("model", "kept", "fault"), [
+    ("BertForMaskedLM(bert)", "labels", True), ("BertForMaskedLM(bert)", "torch.where(asked, labels, -100)", False),
+    ("GPT2LMHeadModel(gpt)", "labels", False)])
+def test_labels_of_tokens_in_sight(tmp_path: Path, model: str, kept: str, *, fault: bool) -> None:
+    text = TEXT.replace("MODEL", model).replace("LABELS", "labels = ids.clone()").replace("MASKED", "True").replace(
+        "torch.where(asked, labels, -100)", kept)
+    seen = watch(tmp_path, text, steps=30, probe_seconds=1)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []
+    assert ("L211" in found(seen)) == fault, seen.batches

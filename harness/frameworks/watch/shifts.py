@@ -27,6 +27,7 @@ _KINDS = 3
 _AGREES, _APART = 0.98, 0.9
 _MOVED, _ROUNDING = 1e-3, 1e-5
 _PARTED = 10  # rows are parted so far from their first one, and tokens moved by fewer
+_COPIES = ("copy", "clone", "deepcopy", "identity")
 _TOGETHER = 3  # lines within which inputs and targets are cut from the same rows
 
 
@@ -201,6 +202,14 @@ def written(script: Path) -> Place | None:
         if lines and lines[-1] - lines[0] <= _TOGETHER:
             return str(script), lines[-1], "<module>"
     return None
+
+
+def copied(script: Path) -> Place | None:
+    """The first line of a script that makes labels a copy of something, `labels = ids.copy()`, read off its text."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Assign)
+             and isinstance(node.value, ast.Call) and getattr(node.value.func, "attr", "") in _COPIES
+             and any(getattr(target, "id", "") in LABELS for target in node.targets)]
+    return (str(script), min(lines), "<module>") if lines else None
 
 
 def _later(node: ast.AST) -> bool:

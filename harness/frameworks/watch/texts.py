@@ -17,7 +17,8 @@ _METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script m
 def note(session: WatchSession) -> None:
     """Of a script that trains: enters them by the names of their sites."""
     for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("scaled_whole", one_scale.written),
-                       ("shift.written", shifts.written), ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
+                       ("shift.written", shifts.written), ("shift.copied", shifts.copied),
+                       ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
                        ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
 

@@ -93,7 +93,7 @@ def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> Batch
     if data is not None and data.ndim == 2:
         seen.longest = int(data.shape[1])
         seen.slipped = _slipped(data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
-        seen.unhidden = _unhidden(data, tensors.array(labels))
+        seen.unhidden, seen.copied = _unhidden(data, tensors.array(labels)), _copied(data, tensors.array(labels))
         _labels_of_padding(seen, data, tensors.array(columns.get("attention_mask")), tensors.array(labels))
         tokenizer = next((found for found in reversed(tokenizers) if data.size and int(data.max()) < len(found)), None)
         if tokenizer is not None:
@@ -148,6 +148,14 @@ def _unhidden(ids: np.ndarray[Any, Any], labels: Any) -> int:
         return 0
     asked = labels != IGNORED
     return int(asked.sum()) if 0 < asked.mean() < _HIDDEN and (ids == labels)[asked].all() else 0
+
+
+def _copied(ids: np.ndarray[Any, Any], labels: Any) -> float:
+    """Of the tokens that are asked for, the share that stands in the same place of the inputs, if few are not asked for."""
+    if labels is None or labels.shape != ids.shape or labels.dtype.kind not in "iu":
+        return 0.0
+    asked = labels != IGNORED
+    return float((ids == labels)[asked].mean()) if asked.mean() > _HIDDEN else 0.0
 
 
 def _ends(seen: BatchFacts, ids: np.ndarray[Any, Any], mask: Any, labels: Any, tokenizer: Any) -> None:
