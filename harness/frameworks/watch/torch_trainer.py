@@ -25,7 +25,7 @@ _LARGEST = 1 << 28  # bytes of scores that are copied to ask a metric again
 _HELD = 1 << 26  # bytes of scores from which on it is asked what they are kept for
 _READ = ("compute_loss", "training_step", "prediction_step")  # methods of a Trainer that are given a batch
 _ROWS = 16  # that this is asked with
-_BEGUN = 6  # steps of a training that has no need to be watched any longer
+_BEGUN = 6  # steps of a later training, which show what its optimizer holds
 
 
 class Trainers:
@@ -87,7 +87,6 @@ class Trainers:
                 optimizer = self._watch.seen.optimizer
                 if self._watch.session.active and optimizer is not None:
                     optimizer.training_steps = int(state.max_steps)
-                # A later training shows in its first steps what its optimizer holds.
                 if self._watch.session.active and not self._watch.leads_on and state.global_step >= _BEGUN:
                     result.should_training_stop = True
                     if self._watch.seen.truncated_at is None:
