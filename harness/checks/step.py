@@ -257,7 +257,8 @@ class OtherWeights(Check):
                                   "`optimizer.apply_gradients(zip(grads, weights))`.",
                            site=swapped.site or reading.place(seen, "step"),
                            evidence=[f"At {swapped.crossed} steps of the first ones.", *reading.own_losses(seen)])
-        if seen.left_out is not None and (seen.left_out.told or not reading.script_learns(seen)):
+        if seen.left_out is not None and (
+                seen.left_out.told or seen.left_out.late or not reading.script_learns(seen)):
             return self._left_out(seen.left_out)
         error = reading.matching(seen, *_OTHER_WEIGHTS)
         if error is not None:
@@ -298,7 +299,8 @@ class OtherWeights(Check):
         return Finding(
             message=f"{found.weights} trainable weights that the loss is computed with are in no list that a tape is asked about: in "
                     f"{found.steps} steps none of them has moved, "
-                    + ("although their model is called with `training=True`." if found.told else "and the loss does not fall."),
+                    + ("although their model is called with `training=True`." if found.told else
+               "and they came when the list had been made." if found.late else "and the loss does not fall."),
             remedy="Ask about the weights of all parts, and apply to the same list: `weights = front.trainable_variables + "
                    "head.trainable_variables`. If a part is to stay as it is drawn, say so: `front.trainable = False`.",
             site=found.site, evidence=[f"Left out: {', '.join(found.names)}"])

@@ -167,13 +167,14 @@ class UnaskedFacts(Facts):
 
 class LeftOutFacts(Facts):
     """Trainable weights of new models that the tapes of `steps` steps have followed, and that none was asked about: they are what they were
-    at first. `told`: all of a model that the script calls with `training=True`. `site`: where the list of those that are asked about is
-    made."""
+    at first. `told`: all of a model that the script calls with `training=True`. `late`: they came after several steps. `site`: where the
+    list of those that are asked about is made."""
 
     weights: int
     names: list[str]
     steps: int
     told: bool = False
+    late: bool = False
     site: Site | None = None
 
 

@@ -114,3 +114,37 @@ def test_a_list_that_is_handed_to_a_helper_once_more(tmp_path: Path) -> None:
     assert seen.left_out is not None
     assert seen.left_out.site is not None
     assert seen.left_out.site.source == "weights = list(head.trainable_variables)"
+
+
+LATER = HEAD + """
+class Net:
+    def __init__(self):
+        self.front = keras.Sequential([keras.Input((10,)), keras.layers.Dense(16, activation="relu")])
+        self.renew(2)
+    def renew(self, kinds):
+        self.head = keras.layers.Dense(kinds)
+        self.head.build((None, 16))
+    def __call__(self, given):
+        return self.head(self.front(given))
+net = Net()
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+def fit(labels, weights):
+    optimizer = keras.optimizers.Adam(1e-2)
+    for at in range(0, 640, 32):
+        with tf.GradientTape() as tape:
+            loss = loss_of(labels[at:at + 32], net(x[at:at + 32]))
+        grads = tape.gradient(loss, weights)
+        optimizer.apply_gradients([(part, weight) for part, weight in zip(grads, weights) if part is not None])
+weights = net.front.trainable_variables + net.head.trainable_variables
+fit((x[:, 0] > 0).astype("int64"), weights)
+net.renew(3)
+fit(x[:, :3].argmax(1), LISTED)
+"""
+
+
+@pytest.mark.parametrize(("listed", "fault"), [
+    ("weights", True), ("net.front.trainable_variables + net.head.trainable_variables", False)])
+def test_a_layer_that_came_after_the_list(tmp_path: Path, listed: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, LATER.replace("NAME", "keras").replace("LISTED", listed))
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("S405" in found(seen)) is fault, seen.left_out

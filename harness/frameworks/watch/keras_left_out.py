@@ -26,6 +26,7 @@ class LeftOut:
         self._watch = watch
         self._asked: set[int] = set()
         self._seen: dict[int, tuple[Any, Any]] = {}
+        self._late: set[int] = set()  # of them, followed for the first time after several gradients
         self._times = 0
         self._place: Place | None = None
         self._under_way: tuple[Place, ...] = ()  # when the last of them was first followed
@@ -44,6 +45,7 @@ class LeftOut:
         for variable in watched:
             if id(variable) not in self._asked and id(variable) not in self._seen and variable.dtype.is_floating:
                 self._seen[id(variable)] = variable, np.array(variable.numpy())
+                self._late |= {id(variable)} if self._times > _LEAST else set()
                 self._under_way = self._watch.session.sites.stack()
 
     def finish(self) -> None:
@@ -54,14 +56,16 @@ class LeftOut:
                  if key not in self._asked and np.array_equal(variable.numpy(), first)}
         if not still:
             return
-        models = self._watch.models.fresh()
+        models = self._watch.models.fresh() + self._watch.models.alone()
         names = [str(getattr(weight, "path", weight.name)) for model in models for weight in model.trainable_variables
                  if keras_hidden.ids_of([weight]) & still]
         names = list(dict.fromkeys(names))
         if names:
             told = any(model.trainable_variables and all(keras_hidden.ids_of([weight]) & still for weight in model.trainable_variables)
                        for model in self._in_training.values())
+            listed = keras_hidden.ids_of(weight for model in models for weight in model.trainable_variables)
             self._watch.seen.left_out = LeftOutFacts(weights=len(names), names=names[:_NAMES], steps=self._times, told=told,
+                                                     late=still & listed <= self._late,
                                                      site=site(self._listed()))
 
     def _listed(self) -> Place | None:

@@ -77,6 +77,13 @@ class Models:
         old = [model for model in alive if id(model) in self._loaded or model in self._seasoned]
         return [model for model in alive if not any(model is part for whole in old for part in (whole, *_inner(whole)))]
 
+    def alone(self) -> list[Any]:
+        """The layers with weights that belong to no model: a script's own class holds them."""
+        alive = [found for found in gc.get_objects() if issubclass(type(found), self._keras.layers.Layer)]
+        parts = {id(part) for whole in alive for part in _inner(whole)}
+        return [layer for layer in alive if id(layer) not in parts and not issubclass(type(layer), self._keras.Model)
+                and getattr(layer, "built", False) and layer.trainable_variables]
+
     def describe(self, model: Any) -> ModelFacts:
         """What can be said before the first step."""
         watch = self._watch
