@@ -36,6 +36,13 @@ class PolicyFacts(Facts):
     site: Site | None = None
 
 
+class EntropyFacts(Facts):
+    """The entropy of a policy in a loss: its derivative by that, step by step. Above 0 the entropy is made small."""
+
+    derivatives: list[float] = []
+    site: Site | None = None
+
+
 class BootstrapFacts(Facts):
     """Two answers of one model in a loss, whose derivative by the one is minus a discount times that by the other, in each of so many
     `rows` or else zero: the `discounts`, step by step."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.loss_facts import NegatedFacts, PolicyFacts
+from harness.checks.loss_facts import EntropyFacts, NegatedFacts, PolicyFacts
 from harness.checks.observation import Observation
 
 _CLEARLY = 1e-3  # of a loss
@@ -39,6 +39,9 @@ class Negated(Check):
         along = seen.policy.along if seen.policy is not None else []
         if seen.policy is not None and len(along) >= _STEPS and min(along) > 0 and statistics.median(along) > _ALONG:
             return self._discouraged(seen, seen.policy)
+        narrowed = seen.entropy.derivatives if seen.entropy is not None else []
+        if seen.entropy is not None and seen.policy is not None and len(narrowed) >= _STEPS and min(narrowed) > 0:
+            return self._narrowed(seen, seen.entropy)
         both = seen.probes.contrary
         if both is None or reading.several_models(seen):
             raise NotJudged("no loss that is known was seen with a minus before it, nor what one makes of answers that are right")
@@ -67,6 +70,18 @@ class Negated(Check):
                    "to have it begin at 0." if cosine else _REMEDY,
             site=facts.site or reading.place(seen, "loss", "backward"), evidence=reading.own_losses(seen))
 
+
+    @staticmethod
+    def _narrowed(seen: Observation, facts: EntropyFacts) -> Finding:
+        """A bonus for trying things out that has become a price on it."""
+        return Finding(
+            message="Each step makes the entropy of the policy smaller: it is added to the loss, "
+                    f"{statistics.median(facts.derivatives):.3g} times, where the bonus for trying things out is taken off it. The policy "
+                    "settles on one action before it knows which.",
+            remedy="Take it off: `loss = policy_loss - 0.01 * entropy.mean()`.",
+            site=facts.site or reading.place(seen, "loss", "backward"),
+            evidence=[f"derivative of the loss by the entropy, in {len(facts.derivatives)} steps: "
+                      + ", ".join(f"{part:.3g}" for part in facts.derivatives[:6]), *reading.own_losses(seen)])
 
     @staticmethod
     def _discouraged(seen: Observation, facts: PolicyFacts) -> Finding:

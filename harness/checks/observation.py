@@ -45,6 +45,7 @@ from harness.checks.loss_facts import (
     CreditFacts,
     DivergenceFacts,
     EndingFacts,
+    EntropyFacts,
     FlattenedFacts,
     LikenessFacts,
     LossCall,
@@ -139,9 +140,9 @@ class Observation(Facts):
     `uncalled_override`: a method that a library was to call, under a name that it does not.
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
-    `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `pulled`: pairs of
-    embeddings. `likeness`: of rows with themselves, in a contrastive loss. `ending`: of episodes. `whole_best`: a target of a value.
-    `spread`: of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a loss pulls to.
+    `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `pulled`: pairs of embeddings. `likeness`: of rows
+    with themselves, in a contrastive loss. `ending`: of episodes. `entropy`: of a policy. `whole_best`: a target of a value. `spread`:
+    of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a loss pulls to.
     `resized`: label maps.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
@@ -194,6 +195,7 @@ class Observation(Facts):
     stray: StrayFacts | None = None
     negated: NegatedFacts | None = None
     policy: PolicyFacts | None = None
+    entropy: EntropyFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

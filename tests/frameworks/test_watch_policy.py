@@ -79,3 +79,29 @@ def test_a_loop_with_a_tape(tmp_path: Path, sign: str, *, wrong: bool) -> None:
     assert not any("watching failed" in warning for warning in seen.warnings)
     assert ("L216" in found(seen)) is wrong
     assert seen.policy is not None
+
+
+@pytest.mark.parametrize(("bonus", "wrong"), [
+    (" + 0.1 * policy.entropy().mean()", True), (" - 0.1 * policy.entropy().mean()", False), ("", False),
+    (" + 0.1 * policy.entropy().mean().detach()", False)])
+def test_the_sign_of_an_entropy(tmp_path: Path, bonus: str, *, wrong: bool) -> None:
+    text = TEXT.replace("LOSS", "-(log_probs * advantages).mean()" + bonus).replace("NAME", "advantages")
+    seen = watch(tmp_path, text)
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("L216" in found(seen)) is wrong, seen.entropy
+    if wrong:
+        assert seen.entropy is not None
+        assert seen.entropy.site is not None
+        assert "entropy()" in seen.entropy.site.source
+
+
+@pytest.mark.parametrize(("sign", "wrong"), [("+", True), ("-", False)])
+@pytest.mark.parametrize("made", ["tf.reduce_mean(-tf.reduce_sum(p * tf.math.log(p), 1))", "-tf.reduce_sum(p * tf.math.log(p), 1)"])
+def test_an_entropy_by_hand(tmp_path: Path, sign: str, made: str, *, wrong: bool) -> None:
+    first = f"        scores = net(states)\n        p = tf.nn.softmax(scores)\n        entropy = {made}\n"
+    text = KERAS.replace("SIGN", "-").replace("log_softmax(net(states))", "log_softmax(scores)").replace(
+        "        chosen = ", first + "        chosen = ").replace(
+        "(chosen * advantages)", f"(chosen * advantages) {sign} 0.1 * tf.reduce_mean(entropy)")
+    seen = watch_keras(tmp_path, text)
+    assert not any("watching failed" in warning for warning in seen.warnings)
+    assert ("L216" in found(seen)) is wrong, seen.entropy

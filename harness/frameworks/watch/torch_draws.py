@@ -30,7 +30,7 @@ class Draws:
         distributions = self._watch.torch.distributions
         classes = {cls for cls in vars(distributions).values() if isinstance(cls, type) and issubclass(cls, distributions.Distribution)}
         for cls in classes:
-            for name, wrap in (("sample", self._wrap_sample), ("log_prob", self._wrap_log_prob)):
+            for name, wrap in (("sample", self._wrap_sample), ("log_prob", self._wrap_log_prob), ("entropy", self._wrap_entropy)):
                 if name in vars(cls):
                     self._watch.session.patches.replace(cls, name, wrap)
 
@@ -66,6 +66,16 @@ class Draws:
             return made
 
         return log_prob
+
+    def _wrap_entropy(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def entropy(distribution: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(distribution, *args, **kwargs)
+            if self._watch.session.active and self._is_tensor(made):
+                self._watch.session.safely("a policy's entropy", self._watch.policy.spread, made)
+            return made
+
+        return entropy
 
     def stepped(self) -> None:
         """A step is over. After some in which a draw was left without a gradient, that is no exception."""

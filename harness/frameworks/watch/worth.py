@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.loss_facts import PolicyFacts
+from harness.checks.loss_facts import EntropyFacts, PolicyFacts
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Sites, names_of, site
 
@@ -40,6 +41,13 @@ def note(seen: Observation, sites: Sites, pull: Array, read: Callable[[Any], Arr
     known = seen.policy = seen.policy or PolicyFacts(name=name, site=site((str(sites.script), line, "<module>")))
     # What was left of it by a baseline may be of the other sign; then nothing is said.
     known.along.append(along if all(cosine * along > 0 for cosine, _ in found.values()) else 0.0)
+
+
+def entropy(seen: Observation, derivative: float, place: Site | None) -> None:
+    """Note the derivative of a loss by the entropy of a policy; 0 where it takes no part."""
+    if derivative:
+        known = seen.entropy = seen.entropy or EntropyFacts(site=place)
+        known.derivatives.append(derivative)
 
 
 def _cosine(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float:
