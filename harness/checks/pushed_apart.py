@@ -36,7 +36,7 @@ class PushedApart(Check):
             raise NotJudged("no loss of pairs of embeddings was seen")
         if min(facts.pulled, facts.pushed) < _PAIRS:
             return None
-        shares = [mean(measure) for measure in zip(*facts.early, strict=True)]
+        shares = [mean(measure) for measure in zip(*facts.early, strict=False)]
         chance = _SURE * math.sqrt((1 / facts.pulled + 1 / facts.pushed) / 12)
         if min(shares) > min(_REVERSED, 0.5 - chance) or max(shares) > _UNDECIDED or not facts.late or mean(facts.late[-_LAST:]) > _LEARNT:
             return None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _METRICS = 20
 _BATCHES = 4
 _HALF = 0.5
+_CALLED = 400  # calls outside of `fit` that are looked at: an agent asks at every turn
 
 
 class Evaluations:
@@ -35,6 +36,7 @@ class Evaluations:
         self._referenced: Counter[int] = Counter()
         self._pairs: Counter[tuple[int, int]] = Counter()
         self._after_training = False
+        self._called = 0
         self._ends_at: float | None = None
 
     def attach(self) -> None:
@@ -123,6 +125,9 @@ class Evaluations:
         """The model that `fit` has trained is called by itself, outside of it."""
         import tensorflow as tf
 
+        self._called += 1
+        if self._called > _CALLED:
+            return
         self.given(model, {str(number): value for number, value in enumerate(tf.nest.flatten(args[:1]))})
         self._watch.session.answered.gave(tf.nest.map_structure(numpy_of, made))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -78,8 +79,8 @@ def _named(names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield name, value
         inner = value if isinstance(value, dict) else vars(value) if type(value).__module__ == "__main__" and hasattr(
             value, "__dict__") else {}
-        yield from ((f"{name}.{key}" if inner is not value else f'{name}["{key}"]', part) for key, part in list(inner.items())[:_CANDIDATES]
-                    if isinstance(key, str))
+        yield from ((f"{name}.{key}" if inner is not value else f'{name}["{key}"]', part)
+                    for key, part in itertools.islice(inner.items(), _CANDIDATES) if isinstance(key, str))
 
 
 def _plain(value: Any, array: Callable[[Any], Array | None]) -> Array | None:

@@ -75,7 +75,7 @@ def note(seen: Observation, sites: Sites, step: int, parts: Sequence[Part]) -> N
 def _fits(part: Part, first: Part) -> bool:
     given, embedding, gradient = part
     return (embedding.ndim == 2 and embedding.shape[1] > 1 and embedding.shape == gradient.shape == first[1].shape
-            and len(given) == len(embedding) and given.shape[1:] == first[0].shape[1:] and given.size <= _LARGEST
+            and len(given) == len(embedding) and given.ndim > 1 and given.shape[1:] == first[0].shape[1:] and given.size <= _LARGEST
             and all(bool(np.isfinite(side).all()) for side in part))
 
 
