@@ -78,7 +78,7 @@ class BatchFacts(Facts):
     of the padding too, each asked for from the place before it. `slipped`: whether the labels of tokens stand one place before theirs, on
     a first token that is of no word too; None where rows do not begin with such a token. `unhidden`: tokens that are asked for where most
     others are not (-100), as a masked language model is, if each of them stands in the inputs at that very place. `copied`: of tokens, most
-    of which are asked for, the share that stands there.
+    of which are asked for, the share that stands there. `filled_targets`: of an encoder-decoder's labels, the share that fills rows up.
     """
 
     columns: dict[str, TensorFacts] = {}
@@ -108,6 +108,7 @@ class BatchFacts(Facts):
     slipped: bool | None = None
     unhidden: int = 0
     copied: float = 0.0
+    filled_targets: float = 0.0
 
 
 class VocabularyFacts(Facts):

@@ -12,6 +12,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
 _BATCHES, _SHARE = 2, 0.15
+_OF_TARGETS = 0.25  # of an encoder-decoder's labels
 _TEXT_SHARE = 0.4  # of a language model's, which learns from the first such token where a text ends
 _OF_TOKENS = ("Give padding the label -100 (`labels + [-100] * gap`; `DataCollatorForTokenClassification` does): losses of PyTorch and of "
               "transformers leave it out. Leave it out of every metric as well, `keep = labels != -100`.")
@@ -37,6 +38,9 @@ class FilledLabels(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from the labels of tokens that the attention mask hides, where the loss changes with them, or is one number for each token
         and leaves none of them out."""
+        targets = [batch.filled_targets for batch in seen.batches if batch.filled_targets]
+        if len(targets) >= _BATCHES and min(targets) > _OF_TARGETS:
+            return self._targets(seen, sum(targets) / len(targets))
         batches = [batch for batch in seen.batches if batch.token_labels]
         if not batches:
             raise NotJudged("no batch with a label for each token and an attention mask was seen")
@@ -57,6 +61,19 @@ class FilledLabels(Check):
                  or reading.place(seen, "loss", "forward", "fit"),
             evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",
                       *reading.own_losses(seen)])
+
+    @staticmethod
+    def _targets(seen: Observation, share: float) -> Finding:
+        """An encoder-decoder, whose own loss leaves out what is -100 and nothing else."""
+        return Finding(
+            message=f"Padding is asked for like text: {share:.0%} of the labels are the id of the padding, and the loss that the model "
+                    "computes leaves out -100 alone.",
+            remedy="Give the padding of labels -100: `labels[labels == tokenizer.pad_token_id] = -100`, as `DataCollatorForSeq2Seq` does, "
+                   "and leave it out of every metric as well.",
+            site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made", "labels.made")
+                 or raised.built_by(seen, *raised.LABELS) or next(reversed(sourcing.lines(seen, "labels")), None)
+                 or reading.place(seen, "loss", "forward", "fit"),
+            evidence=reading.own_losses(seen))
 
     @staticmethod
     def _counted(seen: Observation, label: int | None) -> bool:

@@ -34,6 +34,8 @@ class SharedRowsFound(Check):
         unused = reading.place(seen, "held_unused")
         if shared is not None and shared.own and unused is not None:
             return self._own(seen, shared.own, unused)
+        if seen.policy is not None:
+            raise NotJudged("an agent comes to the same states in training and in the evaluation")
         if shared is None or not shared.rows:
             raise NotJudged("no evaluation of rows of numbers was seen, apart from one of all rows")
         if shared.overlapping >= max(_ROWS, _MOSTLY * shared.windows):

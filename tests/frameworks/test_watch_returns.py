@@ -42,19 +42,30 @@ FRONT = """
         kept.append(g)
     return kept
 """
-RIGHT = {"reversed": FRONT.replace("in rewards", "in reversed(rewards)").replace("return kept", "return kept[::-1]"),
+NUMBERED = """
+    g, kept = 0.0, [0.0] * len(rewards)
+    for t in range(len(rewards)):
+        g = rewards[t] + 0.9 * g
+        kept[t] = g
+    return kept
+"""
+RIGHT = {"numbered from the end": NUMBERED.replace("range(len(rewards))", "reversed(range(len(rewards)))"),
+         "numbered down": NUMBERED.replace("range(len(rewards))", "range(len(rewards) - 1, -1, -1)"),
+         "numbered, turned after": NUMBERED.replace("return kept", "return kept[::-1]"),
+         "reversed": FRONT.replace("in rewards", "in reversed(rewards)").replace("return kept", "return kept[::-1]"),
          "turned before": FRONT.replace("g, kept", "rewards = rewards[::-1]\n    g, kept").replace("return kept", "return kept[::-1]"),
          "turned after": FRONT.replace("return kept", "kept.reverse()\n    return kept"),
          "put in front": FRONT.replace("in rewards", "in rewards[::-1]").replace("kept.append(g)", "kept.insert(0, g)")}
 
 
-def test_from_the_front(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("loop", "line"), [(FRONT, "for r in rewards"), (NUMBERED, "g = rewards[t]")])
+def test_from_the_front(tmp_path: Path, loop: str, line: str) -> None:
     pytest.importorskip("torch")
-    text = TEXT.replace("LOOP", FRONT)
+    text = TEXT.replace("LOOP", loop)
     found = next(result.finding for result in walk(watch(tmp_path, text)) if result.code == "L226")
     assert found is not None
     assert found.site is not None
-    assert found.site.line == test_watch_keras.line(text, "for r in rewards")
+    assert found.site.line == test_watch_keras.line(text, line)
 
 
 @pytest.mark.parametrize("loop", RIGHT.values(), ids=RIGHT)

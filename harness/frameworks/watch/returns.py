@@ -26,6 +26,10 @@ def facts(script: Path) -> CreditFacts | None:
                 found = _kept(loop)
                 if found is not None and "rew" in _word(loop) and not _is_turned(nodes, loop.iter, found):
                     return CreditFacts(rewards=ast.unparse(loop.iter), site=site((str(script), loop.lineno, "<module>")))
+            elif isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and _counts_up(loop.iter):
+                numbered = _numbered(loop)
+                if numbered is not None and not _is_turned(nodes, ast.parse(numbered[0], mode="eval").body, numbered[1]):
+                    return CreditFacts(rewards=numbered[0], site=site((str(script), numbered[2], "<module>")))
     return None
 
 
@@ -52,6 +56,30 @@ def _kept(loop: ast.For) -> str | None:
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append" and len(call.args) == 1 \
                 and isinstance(call.args[0], ast.Name) and call.args[0].id in sums:
             return ast.unparse(call.func.value)
+    return None
+
+
+def _counts_up(source: ast.expr) -> bool:
+    """`range(n)` or `range(0, n)`."""
+    return isinstance(source, ast.Call) and getattr(source.func, "id", "") == "range" and not source.keywords and (
+        len(source.args) == 1 or (len(source.args) == 2 and getattr(source.args[0], "value", None) == 0))
+
+
+def _numbered(loop: ast.For) -> tuple[str, str, int] | None:
+    """The rewards, the array and the line, where a loop does `g = rewards[t] + discount * g` and keeps it as `array[t]`."""
+    assert isinstance(loop.target, ast.Name)
+    counter, sums = loop.target.id, dict[str, tuple[str, int]]()
+    for node in loop.body:
+        if not (isinstance(node, ast.Assign) and len(node.targets) == 1):
+            continue
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Name) and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            for one, other in ((value.left, value.right), (value.right, value.left)):
+                fed = isinstance(other, ast.BinOp) and isinstance(other.op, ast.Mult) and target.id in _names(other)
+                if fed and isinstance(one, ast.Subscript) and ast.unparse(one.slice) == counter and "rew" in ast.unparse(one.value).lower():
+                    sums[target.id] = ast.unparse(one.value), node.lineno
+        if isinstance(target, ast.Subscript) and ast.unparse(target.slice) == counter and isinstance(value, ast.Name) and value.id in sums:
+            return sums[value.id][0], ast.unparse(target.value), sums[value.id][1]
     return None
 
 

@@ -69,11 +69,11 @@ def named(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
     return found
 
 
-def facts(batch: Any, tokenizers: list[Any], target: str | None = None) -> BatchFacts:
+def facts(batch: Any, tokenizers: list[Any], target: str | None = None, *, config: Any = None) -> BatchFacts:
     """Facts of a batch, whose labels are its part `target` where they have no name; decoded with the first of the tokenizers whose
-    vocabulary the ids fit."""
+    vocabulary the ids fit. `config`: of the model that is given it, if it has one."""
     columns = columns_of(batch)
-    seen = BatchFacts()
+    seen = BatchFacts(filled_targets=_filled_targets(columns.get("labels"), config))
     for name, value in columns.items():
         fact = tensors.facts(value)
         if fact is None and isinstance(value, list | tuple):
@@ -186,10 +186,24 @@ def as_called(seen: BatchFacts, given: dict[str, Any], tokenizers: list[Any], co
     if not tensors.is_tensor(given.get("input_ids")):
         return
     called = facts(given, tokenizers)
+    seen.filled_targets = _filled_targets(given.get("labels"), config)
     seen.has_attention_mask, seen.has_padding, seen.padding_masked = called.has_attention_mask, called.has_padding, called.padding_masked
     seen.texts, seen.unknown_share, seen.longest = seen.texts or called.texts, called.unknown_share, called.longest
     if fill(seen, given, config):
         seen.has_attention_mask = given.get("attention_mask") is not None
+
+
+def _filled_targets(given: Any, config: Any) -> float:
+    """Of the labels of an encoder-decoder, int[rows, length] without any that is left out, the share at the ends of rows that has the id
+    of the padding."""
+    pad, end = getattr(config, "pad_token_id", None), getattr(config, "eos_token_id", None)
+    labels = tensors.array(given)
+    if labels is None or labels.ndim != 2 or labels.dtype.kind not in "iu" or not labels.size or pad is None or pad == end:
+        return 0.0
+    if not getattr(config, "is_encoder_decoder", False) or (labels == IGNORED).any():
+        return 0.0
+    lengths = labels.shape[1] - np.argmax((labels != pad)[:, ::-1], axis=1)
+    return float(1 - lengths.mean() / labels.shape[1]) if (labels != pad).any(1).all() else 0.0
 
 
 def fill(seen: BatchFacts, given: dict[str, Any], config: Any) -> bool:

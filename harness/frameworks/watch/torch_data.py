@@ -275,7 +275,7 @@ class Data:
                                     getattr(call.module, "config", None))
         if self.current is None and call.grad and len(seen.batches) < _BATCHES and not self._watch.evaluating:
             columns = torch_batches.named(call.module, call.args, call.kwargs)
-            seen.batches.append(torch_batches.facts(columns, self.tokenizers))
+            seen.batches.append(torch_batches.facts(columns, self.tokenizers, config=getattr(call.module, "config", None)))
             given, self._given = columns.get(seen.batches[-1].inputs_key or ""), call
             if not any(isinstance(part, self._watch.torch.nn.RNNBase) for part in call.module.modules()):  # rows, and no steps of a series
                 seen.batches[-1].moved = self._overlaps.moved(given, given)
