@@ -72,5 +72,5 @@ def test_labels_of_tokens_in_sight(tmp_path: Path, model: str, kept: str, *, fau
         "torch.where(asked, labels, -100)", kept)
     seen = watch(tmp_path, text, steps=30, probe_seconds=1)
     assert seen.exception is None, seen.exception
-    assert seen.warnings == []
+    assert not any("watching failed" in warning for warning in seen.warnings)
     assert ("L211" in found(seen)) == fault, seen.batches

@@ -10,13 +10,14 @@ import ast
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
 from harness.checks.loss_facts import EndingFacts
 from harness.checks.observation import Observation
+from harness.frameworks.watch import ending_parts as parts
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Sites, site
 
@@ -39,6 +40,8 @@ def note(seen: Observation, sites: Sites, array: Callable[[Any], np.ndarray[Any,
     if known is not None and known.steps >= STEPS:
         return
     for frame in sites.frames():
+        if _in_parts(seen, frame, array):
+            return
         for found in _of(frame.f_code):
             reward = array(frame.f_locals.get(found.reward))
             for name in found.names if reward is not None else ():
@@ -54,6 +57,26 @@ def note(seen: Observation, sites: Sites, array: Callable[[Any], np.ndarray[Any,
                     return
 
 
+def _in_parts(seen: Observation, frame: FrameType, array: Callable[[Any], np.ndarray[Any, Any] | None]) -> bool:
+    """The same of one thing that holds reward, next state and end together: a named tuple, a dict or an object of data."""
+    code, known = frame.f_code, seen.ending
+    for found in parts.of(code.co_filename, code.co_name, code.co_firstlineno):
+        held = parts.fields(frame.f_locals.get(found.holder))
+        reward = array(held.get(found.reward))
+        for name in held.keys() - found.read if reward is not None else ():
+            marks, said = array(held[name]), f"{found.holder}.{name}"
+            if reward is None or marks is None or marks.size != reward.size or not np.isin(marks, (0, 1)).all():
+                continue
+            if known is None:
+                known = seen.ending = EndingFacts(name=said, reward=f"{found.holder}.{found.reward}", rows=int(marks.size),
+                                                  site=site((code.co_filename, found.line, code.co_name)))
+            if known.name == said:
+                known.steps += 1
+                known.marked += int(np.count_nonzero(marks))
+                return True
+    return False
+
+
 def _of(code: CodeType) -> tuple[Unread, ...]:
     return _in(code.co_filename, code.co_name, code.co_firstlineno)
 
@@ -63,13 +86,8 @@ def _in(file: str, name: str, line: int) -> tuple[Unread, ...]:
     tree = parsed.tree(file)
     if name == "<module>":
         return tuple(_unread(tree))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name]
-    scope = next((node for node in functions if line in range(_first(node), (node.body[0].lineno) + 1)), None)
+    scope = parsed.function(tree, name, line)
     return tuple(_unread(scope)) if scope is not None else ()
-
-
-def _first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
 
 
 def _unread(scope: _Scope) -> Iterator[Unread]:

@@ -23,3 +23,10 @@ def within(scope: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield child
             yield from within(child)
+
+
+def function(whole: ast.Module, name: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function of this name that begins on a line, that of its first decorator or its own."""
+    named = (node for node in ast.walk(whole) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name)
+    return next((node for node in named if line in range(min([node.lineno, *(part.lineno for part in node.decorator_list)]),
+                                                         node.body[0].lineno + 1)), None)
