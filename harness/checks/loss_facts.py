@@ -106,13 +106,12 @@ class EndingFacts(Facts):
 class PulledFacts(Facts):
     """Pairs of embeddings that a loss pulls together (`pulled`) and pushes apart (`pushed`), in the first steps. `early`: of each of these
     how often a pair that is pushed apart is farther apart than one that is pulled together, by the embeddings and by measures of the
-    inputs; `late`: of later ones, by the embeddings. `one_sided`: steps in which all pairs were pulled, or all pushed."""
+    inputs; `late`: of later ones, by the embeddings. Steps in which all pairs are pulled, or all pushed, say nothing."""
 
     pulled: int = 0
     pushed: int = 0
     early: list[list[float]] = []
     late: list[float] = []
-    one_sided: int = 0
     site: Site | None = None
 
 

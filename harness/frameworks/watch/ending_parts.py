@@ -53,9 +53,9 @@ def _held(scope: ast.AST) -> Iterator[Held]:
     bases: set[int] = set()
     for node in nodes:
         part = _part(node)
-        if part is not None:
+        if part is not None and isinstance(node, ast.Attribute | ast.Subscript):
             read[part[0]].add(part[1])
-            bases.add(id(node.value))  # type: ignore[attr-defined]
+            bases.add(id(node.value))
     # Handed on as a whole, it may be read elsewhere.
     whole = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in bases}
     made = {target.id: node.value for node in nodes if isinstance(node, ast.Assign) for target in node.targets

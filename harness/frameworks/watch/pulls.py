@@ -60,16 +60,15 @@ def note(seen: Observation, sites: Sites, step: int, parts: Sequence[Part]) -> N
     if not pulled:
         return
     held, far = np.concatenate(pulled), np.concatenate(distances, axis=1)
+    if held.all() or not held.any():
+        return
     facts = seen.pulled = seen.pulled or PulledFacts(site=sites.here())
     shares = [_farther(measure, held) for measure in far]
-    if None in shares:
-        facts.one_sided += 1
-        return
     if step <= _EARLY:
         facts.pulled, facts.pushed = facts.pulled + int(held.sum()), facts.pushed + int((~held).sum())
-        facts.early.append([share for share in shares if share is not None])
+        facts.early.append(shares)
     else:
-        facts.late.append(float(shares[0] or 0))
+        facts.late.append(shares[0])
 
 
 def _fits(part: Part, first: Part) -> bool:
@@ -113,10 +112,8 @@ def _words(one: Array, other: Array) -> tuple[Array, Array]:
     return one, other
 
 
-def _farther(measure: Array, pulled: Array) -> float | None:
-    """How often a pair that is pushed apart is farther apart than one that is pulled together; None where all are one or the other."""
+def _farther(measure: Array, pulled: Array) -> float:
+    """How often a pair that is pushed apart is farther apart than one that is pulled together, of some of both."""
     near, far = np.sort(measure[pulled]), measure[~pulled]
-    if not len(near) or not len(far):
-        return None
     below = np.searchsorted(near, far, "left") + np.searchsorted(near, far, "right")
     return float(below.mean() / (2 * len(near)))
