@@ -8,6 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.evaluation_facts import RelationFacts
 from harness.checks.metric_facts import MetricFacts
 from harness.checks.observation import Observation
 
@@ -37,7 +38,7 @@ class OtherClasses(Check):
         if not known:
             raise NotJudged("no evaluation of at least 40 rows was seen, class by class")
         relation = seen.evaluation.relation
-        learnt = relation.trained >= _KNOWN if relation is not None and relation.classes else reading.script_learns(seen)
+        learnt = _learnt(relation) if relation is not None and relation.classes else reading.script_learns(seen)
         if not learnt or reading.several_models(seen):
             return None
         last, exchanged = next(((call, found) for call in reversed(known) if (found := _exchange(call)) is not None), (None, None))
@@ -65,6 +66,11 @@ class OtherClasses(Check):
             site=sourcing.line(seen, "numbered", "made") or sourcing.line(seen, "labels", "called")
             or sourcing.line(seen, "labels", "made") or last.site or reading.place(seen, "evaluation"),
             evidence=[f"predicted in the evaluation: {moved}"])
+
+
+def _learnt(relation: RelationFacts) -> bool:
+    """Whether the answers in the training came to fit: counted over its steps, of which the first ones knew nothing."""
+    return relation.trained >= _KNOWN or relation.trained - relation.trained_majority >= _GAIN
 
 
 def _rows(call: MetricFacts) -> int:

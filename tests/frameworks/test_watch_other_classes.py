@@ -43,6 +43,7 @@ for epoch in range(4):
 """
 KERAS = DATA + """
 import keras
+keras.utils.set_random_seed(2)
 model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(3)])
 model.compile(keras.optimizers.Adam(1e-2), keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
 model.fit(x[:400], y_train, epochs=4, verbose=0)
@@ -85,7 +86,7 @@ def test_an_accuracy_of_real_numbers(tmp_path: Path, metric: str, *, wrong: bool
 
 def test_what_an_exchange_is() -> None:
     seen = healthy()
-    seen.evaluation.relation = RelationFacts(trained=0.98, trained_rows=400, held=0.3, rows=100, classes=True)
+    seen.evaluation.relation = RelationFacts(trained=0.98, trained_rows=400, held=0.3, rows=100, classes=True, trained_majority=0.35)
     call = MetricFacts(name="forward", pairs=[(0, 2, 30), (2, 0, 28), (1, 1, 30), (1, 0, 2), (0, 0, 3)])
     seen.evaluation.metrics = [call]
     assert "0 as 2, 2 as 0" in finding("E511", seen).evidence[0]
@@ -98,6 +99,8 @@ def test_what_an_exchange_is() -> None:
     seen.evaluation.metrics = [MetricFacts(name="forward", pairs=[(0, 2, 30), (2, 2, 28), (1, 1, 30)])]
     assert judge("E511", seen) == "clean"  # two classes that are taken for one
     seen.evaluation.metrics = [call]
+    seen.evaluation.relation.trained = 0.67
+    assert judge("E511", seen) == "found"  # counted from the first step, which knew nothing
     seen.evaluation.relation.trained = 0.4
     assert judge("E511", seen) == "clean"  # a model that has learnt nothing
     seen.evaluation.metrics = []
