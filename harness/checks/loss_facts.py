@@ -181,7 +181,8 @@ class LossCall(Facts):
     `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the output of a softmax/sigmoid.
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
     output and target to as many axes before it calls a function that was given as a loss. `swapped`: it was given the model's output as
-    target, and the target as output (Keras; here they are put right). `signs`: its targets are to be -1 and 1.
+    target, and the target as output (Keras; here they are put right). `signs`: its targets are to be -1 and 1. `log_target`: as given to
+    PyTorch's divergence.
     `cosines`: the bound of an input that is made of
     nothing but products of rows of length one, times a number. `cut_from`: the shape that its input had before it was cut into one with
     the same axes in another order.
@@ -202,6 +203,7 @@ class LossCall(Facts):
     cut_from: list[int] | None = None
     swapped: bool = False
     signs: bool = False
+    log_target: bool | None = None
     smoothing: float = 0.0
     ignore_index: int | None = None
     row_losses: list[float] = []

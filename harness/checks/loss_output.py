@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import ctc_scores, out_of_reach, reading, sourcing
+from harness.checks import ctc_scores, divergences, out_of_reach, reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.loss_facts import ClippedFacts, LossCall
 from harness.checks.observation import Observation
@@ -291,30 +291,20 @@ class LogitsIntoProbabilityLoss(Check):
                 return self._finding(seen, call, f"The loss expects probabilities{by} and gets logits: what lies outside 0 to 1 is clipped "
                                      "and has no gradient.", f"`loss=keras.losses.{loss}(from_logits=True)`, or end the model in a "
                                      f"{'sigmoid' if call.name == 'bce' else 'softmax'}.")
-            if call.name == "kl" and seen.framework in reading.KERAS and all(_numbers(c) for c in same) and any(
-                    not _within(c, 0.0, 1.0) for c in same) and all(c.target and c.target.rows_sum_to_one for c in same):
-                return self._finding(seen, call, "KLDivergence takes probabilities on both sides and gets logits: what lies outside 0 to "
-                                     "1 is clipped and has no gradient.", "Pass the softmax of the output, "
-                                     "`tf.nn.softmax(logits / temperature)`, as it is done for the target.")
+            divergence = divergences.told(seen, call, same)
+            if divergence is not None:
+                return self._finding(seen, call, *divergence)
             if call.name == "nll" and seen.framework == "torch" and all(c.inputs and c.inputs.batch_sums_to_one for c in same):
                 return self._finding(seen, call, "NLLLoss gets log-probabilities that sum to 1 over the rows of the batch instead of over "
                                      "the classes: the softmax is taken along the wrong axis, so each row depends on its neighbours.",
                                      "Take it over the classes: `log_softmax(logits, dim=1)` (or `dim=-1`), or hand the logits to "
                                      "`CrossEntropyLoss`.", at_output=True)
-            if call.name == "nll" and seen.framework == "torch" and self._no_log(same):
+            if call.name == "nll" and seen.framework == "torch" and divergences.no_log([c.inputs for c in same if c.inputs is not None]):
                 what = "probabilities" if call.inputs and call.inputs.rows_sum_to_one else "raw logits"
                 return self._finding(seen, call, f"NLLLoss wants log-probabilities and gets {what}: it merely returns minus the entry of "
                                                  "the "
                                      "right class, and can fall below zero.", "Use `CrossEntropyLoss` on the logits, or "
                                      "`log_softmax(dim=1)` before `NLLLoss`.", built="NLLLoss")
-            if call.name == "kl" and seen.framework == "torch" and all(c.inputs and c.inputs.rows_sum_to_one for c in same):
-                return self._finding(seen, call, "KLDivLoss wants log-probabilities as its first argument and gets probabilities.",
-                                     "Pass `log_softmax(output, dim=-1)`; the target stays a probability.")
-            if call.name == "kl" and seen.framework == "torch" and self._no_log(same) and all(
-                    c.target and c.target.rows_sum_to_one for c in same):
-                return self._finding(seen, call, "KLDivLoss wants log-probabilities as its first argument and gets raw logits: the loss "
-                                                 "has no lower end, and falls by making the logits larger.",
-                                     "Pass `log_softmax(output, dim=-1)`; the target stays a probability.")
         if not calls:
             raise NotJudged("no loss call with its input was seen")
         return None
@@ -341,16 +331,6 @@ class LogitsIntoProbabilityLoss(Check):
                    "write the loss with a function that takes logits.",
             site=facts.site or reading.place(seen, "loss"),
             evidence=lines)
-
-    @staticmethod
-    def _no_log(calls: list[LossCall]) -> bool:
-        """None of the inputs are log-probabilities; beyond two dimensions only a value above zero proves it."""
-        inputs = [c.inputs for c in calls if c.inputs is not None]
-        if any(len(i.shape) > 2 for i in inputs):
-            return any(i.maximum is not None and i.maximum > 0.01 for i in inputs)
-        if any(i.log_probabilities or i.minimum is None for i in inputs) or not inputs:
-            return False
-        return all(i.rows_sum_to_one for i in inputs) or any((i.maximum or 0.0) > 0.01 for i in inputs)
 
     @staticmethod
     def _finding(seen: Observation, call: LossCall | None, message: str, remedy: str, evidence: list[str] | None = None, *,

@@ -203,6 +203,12 @@ def test_logits_into_probability_loss() -> None:
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("nll", inputs=PROBABILITIES)]), "gets probabilities")
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", inputs=PROBABILITIES)]), "KLDivLoss")
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", target=PROBABILITIES)]), "KLDivLoss", "raw logits", "log_softmax")
+    logs = tensor(8, 3, minimum=-4.0, maximum=-0.1, log_probabilities=True)
+    soft = call("kl", inputs=logs, target=PROBABILITIES, log_target=True)
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[soft] * 2), "log_target=True", "gets probabilities")
+    found(LogitsIntoProbabilityLoss, seen(loss_calls=[call("kl", inputs=logs, target=logs, log_target=False)]), "not a number")
+    for right in (call("kl", inputs=logs, target=logs, log_target=True), call("kl", inputs=logs, target=PROBABILITIES, log_target=False)):
+        assert verdict(LogitsIntoProbabilityLoss, seen(loss_calls=[right] * 2)) is None
     along_rows = call("nll", inputs=tensor(8, 3, minimum=-4.0, maximum=-0.1, batch_sums_to_one=True))
     found(LogitsIntoProbabilityLoss, seen(loss_calls=[along_rows] * 2), "wrong axis", "dim=1")
 

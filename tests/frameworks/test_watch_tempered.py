@@ -49,6 +49,25 @@ def test_temperatures(tmp_path: Path, loss: str, *, fault: bool) -> None:
         assert loss in found["L215"].site.source
 
 
+@pytest.mark.parametrize(("target", "fault"), [("F.softmax(wanted / T, -1)", True), ("F.log_softmax(wanted / T, -1)", False)])
+@pytest.mark.parametrize("before", ["", """
+first = torch.optim.SGD(teacher.parameters(), 1e-2)
+for rows in x.split(20):
+    F.cross_entropy(teacher(rows), rows[:, :5].argmax(1)).backward()
+    first.step()
+    first.zero_grad()
+"""], ids=["at once", "in a later training"])
+def test_a_target_that_is_said_to_be_logarithms(tmp_path: Path, target: str, before: str, *, fault: bool) -> None:
+    loss = f"F.kl_div(F.log_softmax(given / T, -1), {target}, reduction='batchmean', log_target=True) * T ** 2"
+    text = SCRIPT.replace("LOSS", loss).replace("for epoch", before + "for epoch", 1)
+    found = {result.code: result.finding for result in walk(watch(tmp_path, text)) if result.state == "found"}
+    assert ("L206" in found) is fault, found
+    if fault:
+        assert found["L206"] is not None
+        assert found["L206"].site is not None
+        assert loss in found["L206"].site.source
+
+
 def test_two_students_of_each_other(tmp_path: Path) -> None:
     """The sides are told by the models that gave them, also where there are more of these."""
     text = SCRIPT.replace("given = student(rows)", "other = nn.Linear(10, 5)(rows)\n        given = student(rows)")

@@ -134,8 +134,8 @@ class Losses:
             signs=name in _OF_SIGNS,
             name=LOSSES[name], inputs=tensors.facts(inputs, values=full), target=tensors.facts(target, values=True),
             reduction=_reduction(given), weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
-            smoothing=float(given.get("label_smoothing") or 0.0), ignore_index=given.get("ignore_index"), site=site(place),
-            step=len(watch.seen.steps) + 1)
+            smoothing=float(given.get("label_smoothing") or 0.0), ignore_index=given.get("ignore_index"),
+            log_target=given.get("log_target"), site=site(place), step=len(watch.seen.steps) + 1)
         if inputs is not None and tensors.is_tensor(inputs) and full:
             under = torch_graph.activation_under(inputs)
             facts.softmaxed_in_model = None if inputs.grad_fn is None else under in ("softmax", "sigmoid")
@@ -160,12 +160,14 @@ class Losses:
         place = watch.session.sites.place()
         if place is None or self._known.get(place, 0) >= _EACH or any(site(place) == call.site for call in watch.seen.loss_calls):
             return
-        given = dict(inspect.signature(original).bind(*args, **kwargs).arguments)
+        bound = inspect.signature(original).bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
         inputs, target = given.get("input"), given.get("target")
         if inputs is not None and tensors.is_tensor(inputs) and inputs.requires_grad and inputs.numel() <= _READ:
             self._known[place] = self._known.get(place, 0) + 1
             watch.seen.later_calls.append(LossCall(name=LOSSES[name], inputs=tensors.facts(inputs), target=tensors.facts(target),
-                                                   site=site(place), step=watch.steps.steps + 1))
+                                                   log_target=given.get("log_target"), site=site(place), step=watch.steps.steps + 1))
 
     def _end(self, record: LossRecord, output: Any) -> None:
         record.output, record.node = output, output.grad_fn
