@@ -7,6 +7,20 @@ from typing import Literal
 from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 
+class RightFacts(Facts):
+    """What a metric says (`values`) of scores of this `shape` whose largest is the label at each of so many `places`, of which so many of
+    the `classes` are `present`; and what it says of the same with the labels in another order, `shuffled`. `site`: where it takes the
+    classes from scores."""
+
+    values: dict[str, float] = {}
+    shuffled: dict[str, float] = {}
+    classes: int = 0
+    present: int = 0
+    places: int = 0
+    shape: list[int] = []
+    site: Site | None = None
+
+
 class MetricFacts(Facts):
     """One call of a metric: what it was given, what it said, and the counts behind it.
 
@@ -20,7 +34,7 @@ class MetricFacts(Facts):
     answers that are right if that is cut at one half, or at zero. `left_out`: of the references, the share that is -100; `longer`: what
     the same function says where every row has more of these at its end; `counted`: the line of it that compares. `exchanged`: what it says
     of the same arrays, of which there are several, with two in each other's place; `arrays`: the shapes of both, first of the one that was
-    taken.
+    taken. `right`: what it says of a model that is always right.
     """
 
     name: str = ""
@@ -43,6 +57,7 @@ class MetricFacts(Facts):
     counted: Site | None = None
     exchanged: dict[str, float] = {}
     arrays: list[list[int]] = []
+    right: RightFacts | None = None
     site: Site | None = None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,7 @@ LABELS = (SCORES + RNG.normal(size=(60, 4)) > 0).astype("int64")
 
 
 def found(metric: Any, scores: Any = SCORES, labels: Any = LABELS) -> Any:
-    class Prediction(SimpleNamespace):
-        pass
-
-    return trainer_cuts.at_half(lambda given: metric(given.predictions, given.label_ids),
-                                Prediction(predictions=scores, label_ids=labels))
+    return trainer_cuts.at_half(metric, scores, labels)
 
 
 def right(answers: Any, labels: Any) -> dict[str, float]:

@@ -12,6 +12,7 @@ from harness.frameworks.watch import (
     keras_blanks,
     keras_cached,
     keras_clipped,
+    keras_metric_callback,
     keras_one_hot,
     keras_overwritten,
     keras_readers,
@@ -111,6 +112,7 @@ class KerasWatcher:
             for part in (self.data, self.draws, Seeds(self), self.read_out, self.buffers, self.operations, self.open_tapes, self.restores,
                          self.passes):
                 part.attach()
+            keras_metric_callback.attach(session, self.seen)
             for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):
                 hooks.attach(session)
         made = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)

@@ -5,26 +5,17 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from harness.checks.data_facts import LoaderFacts
-from harness.checks.metric_facts import MetricFacts
-from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, trainer_cuts, written
+from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, written
+from harness.frameworks.watch.metrics_asked import AskedMetrics
 from harness.frameworks.watch.sites import Place, keywords, site
-from harness.frameworks.watch.torch_batches import IGNORED
 from harness.frameworks.watch.torch_evaluation import numbers
 from harness.frameworks.watch.torch_predictions import Predictions
-from harness.frameworks.watch.torch_state import silent
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
-_ARRAYS = 4  # that a model gives and that are exchanged
-_LARGEST = 1 << 28  # bytes of scores that are copied to ask a metric again
-_HELD = 1 << 26  # bytes of scores from which on it is asked what they are kept for
 _READ = ("compute_loss", "training_step", "prediction_step")  # methods of a Trainer that are given a batch
-_ROWS = 16  # that this is asked with
 _BEGUN = 6  # steps of a later training, which show what its optimizer holds
 
 
@@ -34,6 +25,7 @@ class Trainers:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._predictions = Predictions(watch)
+        self._metrics = AskedMetrics(watch.session, watch.seen, watch.alignment)
         self.trainer: Any = None
         self.training = False
         self.place: Place | None = None
@@ -192,151 +184,14 @@ class Trainers:
                 values = mine(prediction, *args, **kwargs)
             except Exception:
                 if facts is not None:
-                    session.safely("compute_metrics", self._otherwise, facts, mine, prediction)
+                    self._metrics.raised(facts, mine, prediction)
                 raise
             if facts is not None and isinstance(values, dict):
                 facts.values = numbers(values)
-                facts.function = self._written(mine) if facts.cut is not None else None
-                session.safely("compute_metrics", self._again, facts, mine, prediction)
-                session.safely("compute_metrics", self._one_place_on, facts, mine, prediction)
-                session.safely("compute_metrics", self._longer, facts, mine, prediction)
-                session.safely("compute_metrics", self._exchanged, facts, mine, prediction)
-                session.safely("compute_metrics", self._ranked, mine, prediction)
-                session.safely("compute_metrics", self._cut, facts, mine, prediction)
+                self._metrics.answered(facts, mine, prediction)
             return values
 
         return compute_metrics
-
-    def _asked(self, mine: Any, prediction: Any) -> Any:
-        """What the script's metric says of something else; no part of the record."""
-        metrics = self._watch.seen.evaluation.metrics
-        before = len(metrics)
-        try:
-            with self._watch.session.paused(), silent():
-                return mine(prediction)
-        finally:
-            del metrics[before:]
-
-    def _otherwise(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
-        """What the script's metric would not have raised at: one of several arrays, or class ids."""
-        given = prediction.predictions
-        several = isinstance(given, tuple) and len(given) > 0
-        first = given[0] if several else given
-        tried: list[tuple[Any, Any]] = [("first", first)] if several else []
-        if getattr(first, "ndim", 0) > 1 and first.dtype.kind == "f":
-            tried.append(("first classes" if several else "classes", first.argmax(-1)))
-        for name, changed in tried:
-            try:
-                values = self._asked(mine, type(prediction)(predictions=changed, label_ids=prediction.label_ids))
-            except Exception:  # noqa: BLE001, S112 - it is another fault, then
-                continue
-            if isinstance(values, dict):
-                facts.works = name
-                return
-
-    def _again(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
-        """What the script's metric says of predictions that have the labels' shape, where only an axis of length one keeps them from it."""
-        given, labels = prediction.predictions, prediction.label_ids
-        shapes = getattr(given, "shape", None), getattr(labels, "shape", None)
-        if None in shapes or shapes[0] == shapes[1] or given.size != labels.size or given.size < 2:
-            return
-        values = self._asked(mine, type(prediction)(predictions=given.reshape(labels.shape), label_ids=labels))
-        if isinstance(values, dict):
-            facts.reshaped = numbers(values)
-            facts.function = self._written(mine)
-
-    def _one_place_on(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
-        """What the script's metric says where each answer stands beside the reference that follows the one it stands beside."""
-        given, labels = prediction.predictions, prediction.label_ids
-        answers = given[0] if isinstance(given, tuple) and given else given
-        if getattr(answers, "ndim", 0) < 2 or getattr(labels, "ndim", 0) != 2 or answers.shape[:2] != labels.shape:
-            return
-
-        def values() -> tuple[dict[str, float], dict[str, float]]:
-            moved = answers[:, :-1]
-            moved = (moved, *given[1:]) if isinstance(given, tuple) else moved
-            found = self._asked(mine, type(prediction)(predictions=moved, label_ids=labels[:, 1:]))
-            return facts.values, numbers(found) if isinstance(found, dict) else {}
-
-        self._watch.alignment.compared(answers, labels, self._written(mine) or facts.site, values)
-
-    def _exchanged(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
-        """What the script's metric says where the array whose largest scores are the labels stands in another one's place."""
-        given, labels = prediction.predictions, prediction.label_ids
-        if not isinstance(given, tuple) or not 1 < len(given) <= _ARRAYS or getattr(labels, "dtype", None) is None:
-            return
-        right = [_agreeing(part, labels) for part in given]
-        best = max(range(len(given)), key=right.__getitem__)
-        for other in (number for number in range(len(given)) if number != best and hasattr(given[number], "shape")):
-            changed = list(given)
-            changed[best], changed[other] = given[other], given[best]
-            try:
-                values = self._asked(mine, type(prediction)(predictions=tuple(changed), label_ids=labels))
-            except Exception:  # noqa: BLE001, S112 - what it cannot take is no array of answers
-                continue
-            found = numbers(values) if isinstance(values, dict) else {}
-            if sum(found.values()) > sum(facts.exchanged.values()):
-                facts.function = self._written(mine)
-                facts.exchanged, facts.arrays = found, [list(given[other].shape), list(given[best].shape)]
-
-    def _longer(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
-        """What the script's metric says of rows that have more places which are to be left out, with the answers of others there."""
-        given, labels = prediction.predictions, prediction.label_ids
-        scores = given[0] if isinstance(given, tuple) and given else given
-        if getattr(scores, "ndim", 0) != 3 or getattr(labels, "ndim", 0) != 2 or scores.shape[:2] != labels.shape:
-            return
-        left_out = labels == IGNORED
-        facts.left_out = float(left_out.mean())
-        if not 0 < facts.left_out < 1 or scores.nbytes > _LARGEST:
-            return
-        more = np.concatenate([scores, scores], axis=1)
-        values = self._asked(mine, type(prediction)(predictions=(more, *given[1:]) if isinstance(given, tuple) else more,
-                                                    label_ids=np.concatenate([labels, np.full_like(labels, IGNORED)], axis=1)))
-        if isinstance(values, dict):
-            facts.longer = numbers(values)
-            facts.counted = self._compares(mine)
-
-    def _ranked(self, mine: Any, prediction: Any) -> None:
-        """Whether the script's metric takes scores for nothing but which is the largest: with all others in reverse order it says the same,
-        of its labels and of those that come second."""
-        given, labels, memory = prediction.predictions, prediction.label_ids, self._watch.seen.memory
-        scores = given[0] if isinstance(given, tuple) and given else given
-        if getattr(scores, "ndim", 0) < 2 or scores.dtype.kind != "f" or scores.nbytes <= max(_HELD, memory.scores_kept):
-            return
-        if getattr(labels, "shape", None) != scores.shape[:-1]:
-            return
-        some, theirs = scores[:_ROWS], labels[:_ROWS]
-        best = some.argmax(-1)[..., None]
-        bare = -some
-        np.put_along_axis(bare, best, bare.max(-1, keepdims=True) + 1, axis=-1)
-        second = np.where(theirs == IGNORED, theirs, bare.argmin(-1))
-        rest = [part[:_ROWS] for part in given[1:]] if isinstance(given, tuple) else []
-        for asked in (theirs, second):
-            said = [self._asked(mine, type(prediction)(predictions=(tried, *rest) if isinstance(given, tuple) else tried, label_ids=asked))
-                    for tried in (some, bare)]
-            if not all(isinstance(values, dict) for values in said) or not numbers(said[0]) or numbers(said[0]) != numbers(said[1]):
-                return
-        memory.scores_kept, memory.classes = int(scores.nbytes), int(scores.shape[-1])
-
-    def _cut(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
-        """Whether the script's metric takes raw scores for probabilities and cuts them at one half."""
-        decisions = self._watch.seen.evaluation.decisions
-        found = trainer_cuts.at_half(lambda tried: self._asked(mine, tried), prediction) if not decisions else None
-        if found is not None:
-            found.site = self._compares(mine) or self._written(mine) or facts.site
-            decisions.append(found)
-
-    def _compares(self, function: Any) -> Site | None:
-        """Where a function compares something, if it does."""
-        code = getattr(function, "__code__", None)
-        return site(written.compared(code, self._watch.session.sites)) if code is not None else None
-
-    def _written(self, function: Any) -> Site | None:
-        """Where the script defines a function, if it does."""
-        code = getattr(function, "__code__", None)
-        if code is None or not self._watch.session.sites.is_own(code.co_filename):
-            return None
-        return site((code.co_filename, code.co_firstlineno, code.co_name))
 
     def _wrap_remove(self, original: Any) -> Any:
         session = self._watch.session
@@ -392,9 +247,3 @@ class Trainers:
         if code is not None and self._watch.session.sites.is_own(code.co_filename):
             self._watch.session.site("forward_written", site((code.co_filename, code.co_firstlineno, code.co_name)))
         self._watch.data.columns_of_trainer(facts)
-
-
-def _agreeing(scores: Any, labels: Any) -> float:
-    """The share of labels (int[rows] or [rows, tokens]) that the largest scores along a further, last axis give."""
-    fits = getattr(scores, "ndim", 0) == getattr(labels, "ndim", -1) + 1 and scores.shape[:-1] == labels.shape and scores.dtype.kind == "f"
-    return float((scores.argmax(-1) == labels).mean()) if fits and labels.size else -1.0

@@ -13,11 +13,10 @@ from harness.frameworks.watch.torch_evaluation import numbers
 _HALF, _FAR, _LEAST = 0.5, 5.0, 3
 
 
-def at_half(ask: Callable[[Any], Any], prediction: Any) -> DecisionFacts | None:
+def at_half(ask: Callable[[Any, Any], Any], given: Any, labels: Any) -> DecisionFacts | None:
     """A decision by one half, where one of the figures that `ask` gives is the same with the scores between 0 and one half far below and
-    all others far off, and another with those far above; None where none is. `prediction`: what the metric gets, an `EvalPrediction` of
-    float[rows, labels], or of a tuple that begins with it."""
-    given, labels = prediction.predictions, prediction.label_ids
+    all others far off, and another with those far above; None where none is. `given`: what the metric gets, float[rows, labels], or a tuple
+    that begins with it, beside `labels` of that shape."""
     scores = given[0] if isinstance(given, tuple) and given else given
     shapes = getattr(labels, "shape", None), getattr(scores, "shape", ())
     if shapes[0] != shapes[1] or not set(np.unique(labels)) <= {0, 1}:
@@ -31,7 +30,7 @@ def at_half(ask: Callable[[Any], Any], prediction: Any) -> DecisionFacts | None:
 
     def figures(made: Any) -> dict[str, float]:
         made = made.astype(scores.dtype)
-        values = ask(type(prediction)(predictions=(made, *given[1:]) if isinstance(given, tuple) else made, label_ids=labels))
+        values = ask((made, *given[1:]) if isinstance(given, tuple) else made, labels)
         return numbers(values) if isinstance(values, dict) else {}
 
     own, below, cut, above = map(figures, tried)
