@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
@@ -20,7 +21,7 @@ from harness.diagnosis import later
 from harness.diagnosis.children import Children, tell
 from harness.diagnosis.watched import Recording
 from harness.frameworks import on_cpu
-from harness.frameworks.watch import keras_tracing
+from harness.frameworks.watch import equals, keras_tracing
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
 
@@ -35,7 +36,13 @@ def main(request: dict[str, Any]) -> int:
     path, output = Path(request["script"]), Path(request["observation"])
     text = script.read(path)
     further = msgspec.convert(request["begin"], FurtherFacts) if request.get("begin") else None
-    code = script.compile_with(text, path, request["values"], functools.partial(later.mark, further=further) if further else None)
+
+    def marked(tree: ast.Module) -> None:
+        equals.mark(tree, text)
+        if further is not None:
+            later.mark(tree, further)
+
+    code = script.compile_with(text, path, request["values"], marked)
     shown = redirect_noise(request["noise"])
     notes = crash.Notes(output.parent)
     os.chdir(request["folder"])

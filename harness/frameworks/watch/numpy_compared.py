@@ -1,19 +1,22 @@
 """Comparisons of a model's answers with references in NumPy: `np.mean((predictions - targets) ** 2)`, `np.mean(classes == labels)`.
 
 Arithmetic on arrays cannot be watched, its average can: what is averaged is recognised by the arrays that the caller's names stand for.
+Of `==` both sides are known where the script's tree was marked (`equals`).
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.metric_facts import DecisionFacts
+from harness.frameworks.watch import equals
 from harness.frameworks.watch.sites import names_of
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ class NumpyComparisons:
         self._session = session
         self._calls = 0
         self._originals: dict[str, Any] = {}
+        self._told: Callable[[], Any] = lambda: None  # what was compared last, and told
 
     def attach(self) -> None:
         """Hook them."""
@@ -39,11 +43,34 @@ class NumpyComparisons:
         for name in _AVERAGES:
             self._session.patches.replace(np, name, self._wrap)
         self._session.when_imported("numba", self._unhook)
+        equals.hook(self._session.patches.replace, self._wrap_equal)
 
     def _unhook(self, _: Any) -> None:
         """What numba compiles has to find NumPy's own functions."""
         for name, original in self._originals.items():
             setattr(np, name, original)
+
+    def _wrap_equal(self, original: Any) -> Any:
+        session = self._session
+
+        def equal(left: Any, right: Any) -> Any:
+            made = original(left, right)
+            if type(made) is np.ndarray and made.size >= _LEAST and session.active and self._calls < _CALLS and session.answered.any:
+                self._calls += 1
+                session.safely("a comparison in NumPy", self._equal, made, left, right)
+            return made
+
+        return equal
+
+    def _equal(self, made: Array, left: Any, right: Any) -> None:
+        """Of one dimension, and not of all pairs."""
+        sides = [np.asarray(side) for side in (left, right)]
+        if made.ndim != 1 or len(made) > _ROWS or any(side.shape != made.shape or side.dtype.kind not in "iufb" for side in sides):
+            return
+        answered = [self._session.answered.gave_these(side) for side in sides]
+        if answered[0] is not answered[1]:
+            self._told = weakref.ref(made)
+            self._session.compared(*(sides if answered[0] else reversed(sides)))
 
     def _wrap(self, original: Any) -> Any:
         session = self._session
@@ -53,7 +80,7 @@ class NumpyComparisons:
             value = args[0] if args else kwargs.get("a")
             if type(value) is np.ndarray and value.size >= _LEAST and session.active and self._calls < _CALLS:
                 caller = sys._getframe(1)
-                if session.sites.is_own(caller.f_code.co_filename) and session.answered.any:
+                if value is not self._told() and session.sites.is_own(caller.f_code.co_filename) and session.answered.any:
                     self._calls += 1
                     session.safely("a comparison in NumPy", self._look, caller, value)
             return original(*args, **kwargs)
