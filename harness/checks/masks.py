@@ -36,14 +36,16 @@ def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
     remedy = ("Pack the rows, `pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)`, or read each row's output at "
               "its last real token; and pad to the longest row of a batch, not to a fixed length.")
     if seen.framework in reading.KERAS:
-        remedy = ("Let the layer skip it, `Embedding(..., mask_zero=True)` where the padding id is 0, or pad in front: "
-                  "`pad_sequences(rows, padding=\"pre\")`.")
+        skips = "`Embedding(..., mask_zero=True)` where the padding id is 0" if padding.unit == "tokens" else \
+            "a `layers.Masking(0.0)` before it, or a gather of each row's last real step"
+        remedy = f"Let the layer skip it, {skips}, or pad in front: `pad_sequences(rows, padding=\"pre\")`."
     return Finding(
-        message=f"A recurrent layer reads the padding as text: rows of at most {padding.longest} tokens are filled up to "
-                f"{padding.width}, and after all that filler every row ends in the same state.",
+        message=f"A recurrent layer reads the padding as {'text' if padding.unit == 'tokens' else 'data'}: rows of at most "
+                f"{padding.longest} {padding.unit} are filled up to {padding.width}, and after all that filler every row ends in the same "
+                "state.",
         remedy=remedy,
         site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
-        evidence=[f"{padding.share:.0%} of the ids in a batch are padding",
+        evidence=[f"{padding.share:.0%} of the {padding.unit} in a batch are padding",
                   f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
 
 

@@ -39,10 +39,10 @@ class RowFacts(Facts):
 
 
 class PaddingFacts(Facts):
-    """Rows of ids with padding at their end, given to a recurrent layer: `share` of padding in a batch that is `width` long, its `longest`
-    row without it; `spread`: median distance of the rows' outputs from their median, `spread_in_front`: the same where the padding is
-    brought to the front of each row. `ends`: a layer, `name: Kind`, behind which a mask of the padding is gone before it gets there, made
-    at `site`.
+    """Rows of ids, or of steps (`unit`), with padding at their end, given to a recurrent layer: `share` of padding in a batch that is
+    `width` long, its `longest` row without it; `spread`: median distance of the rows' outputs from their median, `spread_in_front`: the
+    same where the padding is brought to the front of each row. `ends`: a layer, `name: Kind`, behind which a mask of the padding is gone
+    before it gets there, made at `site`.
     """
 
     share: float
@@ -51,6 +51,7 @@ class PaddingFacts(Facts):
     spread: float
     spread_in_front: float
     ends: str = ""
+    unit: Literal["tokens", "steps"] = "tokens"
     site: Site | None = None
 
 

@@ -91,6 +91,16 @@ def test_padding(tmp_path: Path, mask: str, front: str, *, found: bool) -> None:
     assert (next(result for result in walk(seen) if result.code == "B102").state == "found") == found
 
 
+@pytest.mark.parametrize(("layer", "found"), [("", True), ("keras.layers.Masking(0.0), ", False)])
+def test_steps_that_are_filled_up(tmp_path: Path, layer: str, *, found: bool) -> None:
+    text = TOKENS.replace("x = rng.integers(1, 20, (480, 100)) + 20 * y[:, None]",
+                          "x = (rng.normal(size=(480, 100, 3)) + y[:, None, None])")
+    text = text.replace("keras.Input((100,)), keras.layers.Embedding(50, 16, mask_zero=MASK), ", f"keras.Input((100, 3)), {layer}")
+    seen = watch(tmp_path, text.replace("FRONT", ""))
+    assert seen.probes.padding is not None
+    assert (next(result for result in walk(seen) if result.code == "B102").state == "found") == found
+
+
 def test_padding_is_brought_to_the_front() -> None:
     ids = np.array([[5, 6, 0, 0], [7, 0, 0, 0], [1, 2, 3, 0], [4, 0, 8, 0]])
     padded = neighbours.padding(ids)

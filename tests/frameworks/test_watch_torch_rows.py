@@ -131,6 +131,23 @@ def test_padding_that_does_no_harm(tmp_path: Path, width: str, pack: str) -> Non
     assert found is None or found[0] != "B102"
 
 
+READINGS = TOKENS.replace("randint(1, 20, (400, WIDTH)) + 20 * y[:, None]", "randn(400, WIDTH, 3) + y[:, None, None]").replace(
+    "self.emb, self.rnn, self.out = nn.Embedding(50, 16, padding_idx=0), nn.GRU(16, 24", "self.rnn, self.out = nn.GRU(3, 24").replace(
+    "h = self.emb(x)", "h = x")
+
+
+@pytest.mark.parametrize(("width", "pack", "wrong"), [
+    ("120", "pass", True), ("9", "pass", False),
+    ("120", "h = pack_padded_sequence(h, (x != 0).any(2).sum(1), batch_first=True, enforce_sorted=False)", False)])
+def test_steps_that_are_filled_up(tmp_path: Path, width: str, pack: str, *, wrong: bool) -> None:
+    seen = watch(tmp_path, READINGS.replace("WIDTH", width).replace("PACK", pack))
+    found = first(seen)
+    assert (found is not None and found[0] == "B102") is wrong, (found, seen.probes.padding)
+    if wrong:
+        assert found is not None
+        assert "at most 8 steps" in found[1].message
+
+
 POOLED = """
 import torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset

@@ -248,15 +248,15 @@ class KerasBackend(Backend[Step]):
             facts.rows = neighbours.measure([plain], [rolled], [replaced], rows) if replaced is not None else None
             if neighbours.suspect(facts.rows) and not np.array_equal(plain, self.predictions(step.data)):
                 facts.rows = None  # it answers differently twice
-        ids = next((numpy_of(part) for part in parts if len(part.shape) == 2 and part.dtype.is_integer), None)
+        ids = next((numpy_of(part) for part in parts if neighbours.in_steps(part.shape, floats=part.dtype.is_floating)), None)
         padded = neighbours.padding(ids) if ids is not None and any(_recurrent(layer) for layer in self._model._flatten_layers()) else None
         if ids is None or padded is None:
             return
-        moved = self.predictions(with_inputs(step.data, lambda part: in_front(part, ids.shape, padded.order)))
+        moved = self.predictions(with_inputs(step.data, lambda part: in_front(part, ids.shape[:2], padded.order)))
         distances = [neighbours.spread([found], rows) for found in (plain, moved) if found is not None]
         if len(distances) == 2 and distances[0] is not None and distances[1] is not None:
             facts.padding = PaddingFacts(share=padded.share, longest=padded.longest, width=ids.shape[1], spread=distances[0],
-                                         spread_in_front=distances[1])
+                                         spread_in_front=distances[1], unit="steps" if ids.ndim > 2 else "tokens")
 
     def unmasked(self, step: Step) -> Any:
         """The layer at which the mask of a batch ends before a recurrent one, in training mode; None where there is none."""

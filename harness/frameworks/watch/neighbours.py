@@ -13,6 +13,7 @@ from harness.checks.probe_facts import RowFacts
 LEAST = 4
 _SUSPECT = 0.02
 _PADDED = 0.9
+_STEPS = 8  # of rows that come with padding
 _ALIKE = 1e-3
 
 Array = np.ndarray[Any, Any]
@@ -107,16 +108,25 @@ class Padding:
     order: Array
 
 
-def padding(ids: Array) -> Padding | None:
-    """Padding of `int[rows, length]`; None where it is not at the end of nine of ten rows, or a row is nothing else."""
-    rows, length = ids.shape
-    values, counts = np.unique(ids[:, -1], return_counts=True)
-    real = ids != values[counts.argmax()]
-    if rows < LEAST or counts.max() < _PADDED * rows or not real.any(1).all():
+def padding(given: Array) -> Padding | None:
+    """Padding of rows of ids, `int[rows, length]`, or of rows of steps, `float[rows, length, numbers]`, whose padding is zeros; None where
+    it is not at the end of nine of ten rows, or a row is nothing else."""
+    rows, length = given.shape[:2]
+    if given.ndim > 2:
+        real, ended = (given != 0).any(2), int((given[:, -1] == 0).all(1).sum())
+    else:
+        values, counts = np.unique(given[:, -1], return_counts=True)
+        real, ended = given != values[counts.argmax()], int(counts.max())
+    if rows < LEAST or ended < _PADDED * rows or not real.any(1).all():
         return None
     lengths = length - real[:, ::-1].argmax(1)
     order = (np.arange(length)[None, :] + lengths[:, None]) % length
     return Padding(float(1 - real.mean()), int(lengths.max()), order)
+
+
+def in_steps(shape: Sequence[int], *, floats: bool) -> bool:
+    """Whether rows may come with padding: ids by their places, or numbers by the steps of each row."""
+    return len(shape) == (3 if floats else 2) and shape[1] >= _STEPS
 
 
 def _by_rows(output: Array, rows: int) -> bool:

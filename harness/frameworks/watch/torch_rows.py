@@ -236,12 +236,12 @@ def by_token(torch: Any, replay: Replay, rows: int, length: int, change: Callabl
 
 
 def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> PaddingFacts | None:
-    """What padding at the end of rows of ids leaves of their differences, where a recurrent layer reads it: None without either."""
-    given = [tensor for tensor in replay.inputs() if tensor.dim() == 2 and not tensor.is_floating_point()]
+    """What padding at the end of rows leaves of their differences, where a recurrent layer reads it: None without either."""
+    given = [tensor for tensor in replay.inputs() if neighbours.in_steps(tensor.shape, floats=tensor.is_floating_point())]
     padded = neighbours.padding(given[0].cpu().numpy()) if given else None
     if padded is None or not any(isinstance(inner, torch.nn.RNNBase) for module in replay.modules for inner in module.modules()):
         return None
-    rows, width = given[0].shape
+    rows, width = given[0].shape[:2]
 
     def in_front(tensor: Any) -> Any:
         fits = tensor.dim() >= 2 and tensor.shape[:2] == (rows, width)
@@ -260,4 +260,4 @@ def padding(torch: Any, replay: Replay, sites: Sites, outputs: Outputs) -> Paddi
     with torch_inside.inside(torch, replay.modules, look), torch.no_grad():
         replay.run()
     return PaddingFacts(share=padded.share, longest=padded.longest, width=int(width), spread=plain, spread_in_front=other,
-                        site=site(places[0]) if places else None)
+                        unit="steps" if given[0].is_floating_point() else "tokens", site=site(places[0]) if places else None)
