@@ -243,8 +243,8 @@ class OptimizerFacts(Facts):
     part that clipping leaves of a gradient's norm, and `clips_scaled`: of one that is still multiplied for half precision. `unstepped`: how
     many steps of Keras' `fit` went by, by its own counter, before it took its first; `uncalled`: the graph of such a step was made, and has
     no call of it. `used_up`: the step from which on a schedule gives no rate any more, and the steps that are planned. `remade`: of so
-    many steps each was taken by an optimizer of its own. `divided_by`: gradients are divided by this scale, and no loss was multiplied by
-    it.
+    many steps each was taken by an optimizer of its own. `often`: how many steps its schedule takes to one of the optimizer's.
+    `divided_by`: gradients are divided by this scale, and no loss was multiplied by it.
     """
 
     kind: str = ""
@@ -281,5 +281,6 @@ class OptimizerFacts(Facts):
     seldom: SeldomFacts | None = None
     used_up: tuple[int, int] | None = None
     remade: int = 0
+    often: float | None = None
     divided_by: float | None = None
     site: Site | None = None

@@ -7,6 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.evaluation_facts import RelationFacts
 from harness.checks.observation import Observation
 
 # By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
@@ -16,6 +17,9 @@ _WIDER, _NARROWER, _MOVED = 3.0, 20.0, 1.0
 _ELSEWHERE = 5.0
 # Less will do where so many numbers of the training are below 0 and none of the evaluation's: logarithms beside what they are taken of.
 _SIGNED, _WIDER_UNSIGNED = 0.2, 2.0
+# What was learnt, and how little more than a guess is left of it in the evaluation: then a narrower range needs to be narrow no more than
+# a wider one wide.
+_LEARNT, _FALLEN, _GUESS = 0.6, 0.35, 0.1
 
 
 class OtherScale(Check):
@@ -42,7 +46,8 @@ class OtherScale(Check):
             raise NotJudged("a model that gives back what it is given may be asked for what is out of the ordinary")
         low, high = scale.held_stds
         unsigned = scale.below > _SIGNED and not scale.held_below
-        wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / _NARROWER
+        narrower = _WIDER if _lost(seen.evaluation.relation) else _NARROWER
+        wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / narrower
         moved = abs(scale.held_mean - scale.mean)
         elsewhere = scale.beside and moved > _ELSEWHERE * max(scale.std, high)
         if not elsewhere and (not wider or moved < _MOVED * min(scale.std, high)):
@@ -57,3 +62,10 @@ class OtherScale(Check):
             site=sourcing.of_others(seen) or reading.place(seen, "eval_dataset", "evaluation", "eval_loader", "loader"),
             evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}",
                       *([f"below 0: {scale.below:.0%} of the training's numbers, none of the evaluation's"] if unsigned else [])])
+
+
+def _lost(relation: RelationFacts | None) -> bool:
+    """Whether the answers fit in the training, and in the evaluation hardly better than a guess."""
+    if relation is None or relation.trained < _LEARNT or relation.trained - relation.held < _FALLEN:
+        return False
+    return relation.held < relation.majority + _GUESS

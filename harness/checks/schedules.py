@@ -27,6 +27,7 @@ _LOW_PEAK, _NEVER_UP = 0.3, 0.7  # of what a schedule rises to
 _FEWEST = 40  # steps by which the rest of a training is judged
 _OUTPACED = 0.3  # of what the other rate gains
 _AS_LONG = 1.25  # times, that a cycle may be longer or shorter than the training
+_OFTEN = 1.5  # steps of a schedule to one of the optimizer's
 _LONGER = 2  # times the steps of an experiment
 _NOWHERE, _UNMOVED = 0.05, 0.01  # of the loss at the start, of the weights' own size, over the whole training
 _STILL = 0.01  # change of the weights by their own size, over the whole training that was watched
@@ -223,12 +224,14 @@ def _used_up(seen: Observation) -> Finding | None:
 
 
 def _zero_from(seen: Observation, step: int, of: str, known: list[float]) -> Finding:
-    turned = _turned_for_epochs(seen)
+    turned, often = _turned_for_epochs(seen), _stepped_often(seen)
+    several = f" It takes {seen.optimizer.often:.3g} steps to each of the optimizer's." if often and seen.optimizer else ""
     return Finding(
-        message=f"The learning rate is 0 from step {step}{of} on: its schedule has used it up, and nothing is learnt any more.",
-        remedy="Step the schedule once per epoch, after the inner loop: its factor is one for epochs." if turned is not None else
+        message=f"The learning rate is 0 from step {step}{of} on: its schedule has used it up, and nothing is learnt any more.{several}",
+        remedy="Step the schedule beside the optimizer, `optimizer.step(); scheduler.step()`, and not with every batch." if often else
+               "Step the schedule once per epoch, after the inner loop: its factor is one for epochs." if turned is not None else
                "Give the schedule a length in optimizer steps: `len(loader) * epochs`, not a number of epochs.",
-        site=turned or _schedule_site(seen, "max_steps", "lr_scheduler_type"),
+        site=often or turned or _schedule_site(seen, "max_steps", "lr_scheduler_type"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in known[:8])}", *reading.own_losses(seen)])
 
 
@@ -246,7 +249,7 @@ def _starved(seen: Observation) -> Finding | None:
         message=f"A schedule takes the learning rate from {highest:g} to {rates[-1]:.1g} within {len(rates)} steps, before the model "
                 "has learnt anything.",
         remedy="Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
-        site=_made_for_steps(seen) or reading.place(seen, "schedule", "optimizer", "step"),
+        site=_stepped_often(seen) or _made_for_steps(seen) or reading.place(seen, "schedule", "optimizer", "step"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
                   f"One batch at the rate it began with, {reading.describe(kept)}", *reading.own_losses(seen)])
 
@@ -271,9 +274,15 @@ def _spent(seen: Observation) -> Finding | None:
                 f"{planned} steps together are worth no more than {optimizer.worth:.0f} at the first rate.",
         remedy="A schedule of Keras counts steps: `decay_steps=epochs * steps_per_epoch`." if seen.framework in reading.KERAS else
                "Step the schedule once per epoch (after the inner loop), or give it a length in steps that is the training's own.",
-        site=_made_for_steps(seen) or reading.place(seen, "schedule", "schedule_made", "optimizer", "step"),
+        site=_stepped_often(seen) or _made_for_steps(seen) or reading.place(seen, "schedule", "schedule_made", "optimizer", "step"),
         evidence=[f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}",
                   f"One batch at the rate it began with, {reading.describe(kept)}", *reading.own_losses(seen)])
+
+
+def _stepped_often(seen: Observation) -> Site | None:
+    """Where a schedule is stepped with every batch, while the optimizer takes its steps on several of them together."""
+    often = seen.optimizer.often if seen.optimizer is not None else None
+    return seen.sites.get("schedule") if often is not None and often >= _OFTEN else None
 
 
 def _made_for_steps(seen: Observation) -> Site | None:
@@ -304,7 +313,7 @@ def _cut_short(seen: Observation) -> Finding | None:
                 "it teaches the model little more.",
         remedy="A schedule counts optimizer steps: give it its length in these (`len(loader)` steps to an epoch), or step it once per "
                "epoch.",
-        site=_schedule_site(seen, "lr_scheduler_type"),
+        site=_stepped_often(seen) or _schedule_site(seen, "lr_scheduler_type"),
         evidence=[f"The same {len(own.losses)} steps at the rate that it began with: loss {kept.final_loss:.3g}",
                   f"As they were: {own.final_loss:.3g}",
                   f"Rates: {', '.join(f'{rate:.1g}' for rate in rates[:: max(1, len(rates) // 8)])}"])

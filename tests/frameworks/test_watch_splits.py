@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.checks.base import walk
-from harness.checks.evaluation_facts import ScaleFacts
+from harness.checks.evaluation_facts import RelationFacts, ScaleFacts
 from harness.frameworks.watch.splits import Splits
 from tests.checks.made import healthy, judge
 from tests.frameworks.watching import found, watch
@@ -106,3 +106,15 @@ def test_bytes_beside_floats() -> None:
     ids.trained(model, [np.ones((32, 10), dtype=np.int64)])
     ids.held(model, [np.ones((32, 10), dtype=np.int64)])
     assert ids.facts() is None
+
+
+@pytest.mark.parametrize(("relation", "wrong"), [
+    ((0.79, 0.22, 0.18), True), ((0.79, 0.66, 0.18), False), ((0.4, 0.2, 0.18), False), ((0.9, 0.5, 0.18), False), (None, False)])
+def test_a_narrow_range_that_costs_what_was_learnt(relation: tuple[float, float, float] | None, *, wrong: bool) -> None:
+    """Less than twenty times narrower: the last part of a series may be so, and told well."""
+    seen = healthy()
+    seen.evaluation.scale = ScaleFacts(mean=-0.02, std=1.0, held_mean=0.17, held_std=0.06, held_stds=(0.06, 0.06), shape=[3, 24, 24])
+    if relation is not None:
+        trained, held, majority = relation
+        seen.evaluation.relation = RelationFacts(trained=trained, trained_rows=1600, held=held, rows=400, classes=True, majority=majority)
+    assert (judge("E508", seen) == "found") is wrong

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from tests.frameworks.watching import HEAD, found, watch
 
 pytest.importorskip("torch")
@@ -31,6 +32,21 @@ def test_a_rate_that_is_used_up_before_the_steps_are(tmp_path: Path, length: int
     assert seen.optimizer is not None
     assert seen.optimizer.used_up == used_up, seen.warnings
     assert ("S402" in found(seen)) is (used_up is not None)
+
+
+def test_a_schedule_that_is_stepped_with_every_batch(tmp_path: Path) -> None:
+    """Its length is in the optimizer's steps, of which each takes four batches."""
+    text = HEAD + PLANNED.replace("LENGTH", "60").replace("TURN", "4").replace("            schedule.step()", "        schedule.step()")
+    seen = watch(tmp_path, text, steps=14, probe_seconds=1)
+    assert seen.optimizer is not None
+    assert seen.optimizer.often == pytest.approx(4, abs=0.4)
+    assert seen.optimizer.used_up is not None
+    assert seen.optimizer.used_up[0] == pytest.approx(16, abs=1)
+    told = next(each.finding for each in walk(seen) if each.code == "S402")
+    assert told is not None
+    assert told.site is not None
+    assert told.site.source == "schedule.step()"
+    assert "beside the optimizer" in told.remedy
 
 
 RESUMED = """

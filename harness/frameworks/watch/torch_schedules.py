@@ -21,6 +21,7 @@ _LONGEST = 10_000_000
 _LOW, _FOLLOWED = 0.05, 2000
 _NOTHING = 1e-6  # of the highest rate
 _TOLD, _PER_STEP = 20, 0.9  # steps of a schedule; of it by each of the optimizer's
+_SEVERAL = 1.5  # of it to one of the optimizer's
 
 
 def _lengths(schedule: Any) -> list[int]:
@@ -45,6 +46,7 @@ class Schedules:
         self._given = self._highest = 0.0  # by it so far: all rates together, and the highest
         self._alive = 0  # its last step that left a rate
         self._first = 0  # steps of the optimizer before the schedule's first
+        self._turn = (0, 0)  # steps of the optimizer at the last change of these, and the schedule's before that
         self._before = 0  # steps of the schedule that were not seen: it goes on from a checkpoint
 
     def attach(self) -> None:
@@ -76,6 +78,8 @@ class Schedules:
                 session.safely("a schedule", session.site, "schedule")
                 session.safely("a schedule", self._planned, schedule)
             if session.active and self._watch.steps.steps and schedule is self._last:
+                if self._watch.steps.steps != self._turn[0]:
+                    self._turn = self._watch.steps.steps, self._stepped
                 self._stepped += 1
                 self._before = self._before or max(0, int(getattr(schedule, "last_epoch", 0)) + 1 - self._stepped)
                 self._first = self._first or self._watch.steps.steps
@@ -111,6 +115,8 @@ class Schedules:
             self._watch.session.safely("a schedule's factors", compounding.of_torch, self._watch.session, schedule)
         if schedule is None or facts is None or main is None or not rates or schedule.optimizer is not main.optimizer:
             return
+        if self._stepped >= _TOLD and self._turn[0] > self._first:
+            facts.often = self._turn[1] / (self._turn[0] - self._first)
         asked = float(schedule.optimizer.param_groups[0].get("initial_lr", 0.0))
         self._watch.session.safely("what a schedule leaves", self._left, schedule, asked, [rate for rate in rates if rate is not None])
         total, top = getattr(schedule, "total_steps", None), float(schedule.optimizer.param_groups[0].get("max_lr") or 0.0)
@@ -141,9 +147,12 @@ class Schedules:
         if top and facts.planned_peak is None and facts.training_steps <= taken + left:
             facts.planned_steps, facts.planned_peak = facts.training_steps, max([first, self._highest, *onward]) / float(top)
         gone = next((number for number, rate in reversed(list(enumerate(onward, 1))) if rate > _NOTHING * max(self._highest, first)), 0)
-        if gone < min(left, total - taken):
+        often = max(1.0, facts.often or 1.0)
+        if gone < min(left, often * (total - taken)):
             over = 0 if gone else self._stepped - self._alive  # steps of now that were taken without a rate
-            facts.used_up = taken + gone + 1 - over, total
+            # By its own steps where it takes several to one of the optimizer's, some of which may have come after the last of those.
+            of_its_own = self._stepped + gone + self._before if gone else self._alive + self._before + 1
+            facts.used_up = (int(of_its_own / often) if often > _SEVERAL else taken + gone - over) + 1, total
         # Those beyond are taken to go on as these do on average.
         further = sum(onward) * max(0, facts.training_steps - taken) / left if left else 0.0
         facts.worth = (first + self._given + further) / asked
