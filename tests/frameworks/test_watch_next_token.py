@@ -331,3 +331,53 @@ def test_as_many_rows_as_tokens(tmp_path: Path) -> None:
     finding = next(result.finding for result in walk(seen) if result.finding is not None)
     assert finding.site is not None
     assert "self.encode(h" in finding.site.source
+
+
+PADDED = HEAD + """
+data, V = data + 1, V + 1
+lengths = torch.randint(5, T + 2, (320,))
+data[torch.arange(T + 1) >= lengths[:, None]] = 0
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.Linear(32, 96)
+    def forward(self, h, mask):
+        q, k, v = self.parts(h).chunk(3, -1)
+        return h + F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.place = nn.Embedding(V, 32), nn.Embedding(T, 32)
+        self.block, self.head = Block(), nn.Linear(32, V)
+    def forward(self, x):
+        mask = (x != 0)[:, None, :].expand(-1, T, -1)
+        h = self.embed(x) + self.place(torch.arange(T))
+        return self.head(self.block(h, MASK))
+model = Model()
+optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+for epoch in range(3):
+    for first in range(0, 320, 32):
+        b, n = data[first:first + 32], lengths[first:first + 32]
+        x, y = b[:, :-1].clone(), b.roll(-SHIFT, 1)[:, :-1].clone()
+        x[torch.arange(T) >= n[:, None] - 1] = 0  # the last token of a row is asked for, and not given
+        y[torch.arange(T) >= n[:, None] - 1] = 0
+        loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("mask", "shift", "line"), [
+    ("mask", 1, "mask = (x != 0)[:, None, :].expand(-1, T, -1)"), ("mask & torch.ones(T, T, dtype=torch.bool).tril()", 1, None),
+    ("mask & torch.ones(T, T, dtype=torch.bool).tril()", 2, "x, y = b[:, :-1].clone(), b.roll(-2, 1)[:, :-1].clone()")],
+    ids=["sees all", "as it is", "two on"])
+def test_rows_whose_last_token_is_not_given(tmp_path: Path, mask: str, shift: int, line: str | None) -> None:
+    seen = watch(tmp_path, PADDED.replace("MASK", mask).replace("SHIFT", str(shift)))
+    assert seen.probes.shift is not None
+    assert seen.probes.shift.offset == shift
+    told = next(result.finding for result in walk(seen) if result.code == "L211")
+    assert (told is not None) is (line is not None)
+    if told is not None and shift == 1:
+        assert told.site is not None
+        assert told.site.source == line

@@ -25,6 +25,7 @@ _OFFSETS = (0, 1, 2, 3)
 _SHORTEST, _LEAST, _MOST = 5, 32, 1 << 25
 _KINDS = 3
 _AGREES, _APART = 0.98, 0.9
+_MOSTLY = 0.5  # of the counted positions have a token there
 _MOVED, _ROUNDING = 1e-3, 1e-5
 _PARTED = 10  # rows are parted so far from their first one, and tokens moved by fewer
 _COPIES = ("copy", "clone", "deepcopy", "identity")
@@ -150,13 +151,25 @@ def _start(layout: _Layout, scores: Array, made: Sequence[Array]) -> int:
 
 
 def _share(layout: _Layout, offset: int, counted: Array) -> float | None:
-    """The share of counted positions whose target is the token `offset` places on."""
+    """The share of counted positions whose target is the token `offset` places on; of those that have one there, and no padding."""
     begin = layout.start + offset
     width = min(layout.targets.shape[1], layout.ids.shape[1] - begin)
-    if width < 2 or counted[:, :width].sum() < _LEAST:
+    if width < 2:
+        return None
+    known = counted[:, :width] & ~_filled(layout.ids)[:, begin:begin + width]
+    if known.sum() < max(_LEAST, _MOSTLY * counted.sum()):
+        known = counted[:, :width]
+    if known.sum() < _LEAST:
         return None
     same = layout.targets[:, :width] == layout.ids[:, begin:begin + width]
-    return float(same[counted[:, :width]].mean())
+    return float(same[known].mean())
+
+
+def _filled(ids: Array) -> Array:
+    """Where rows end in the token that most of them end in: the last target of a row stands nowhere in what the model is given."""
+    values, counts = np.unique(ids[:, -1], return_counts=True)
+    tail: Array = np.logical_and.accumulate((ids == values[counts.argmax()])[:, ::-1], axis=1)[:, ::-1]
+    return tail if counts.max() > 1 else np.zeros_like(tail)
 
 
 def _read(layout: _Layout, counted: Array, plain: Array,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.probe_facts import PaddingFacts, RowFacts
-from harness.frameworks.watch import neighbours, shifts, tensors, torch_inside, torch_replay
+from harness.frameworks.watch import mask_made, neighbours, shifts, tensors, torch_inside, torch_replay
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def ahead(torch: Any, replay: Replay, sites: Sites, change: Callable[[Any], Any]
         if len(pair) == 2 and shifts.ahead(pair[0], pair[1], exchange):
             places = (built(module) for module in _around(replay, first.module))
             made = next(places, None) if shifts.set_when_made(first.module.partition(": ")[2]) else None
-            return made or first.place
+            return made or mask_made.of(first.place)
     return None
 
 
