@@ -95,7 +95,7 @@ class RenamedArgument(Check):
                                   "`tf_keras.optimizers`.", site=hit[0].site, evidence=[raised.quote(hit[0])])
         if seen.exception is None and not seen.steps:
             raise NotJudged("nothing was called yet")
-        return self._unread(seen) or self._passed_over(seen) or self._uncalled(seen)
+        return self._unread(seen) or self._foreign(seen) or self._passed_over(seen) or self._uncalled(seen)
 
     @staticmethod
     def _uncalled(seen: Observation) -> Finding | None:
@@ -120,6 +120,19 @@ class RenamedArgument(Check):
         return Finding(message=f"`{found.kind}` does not read `{found.name}`: the line makes a new attribute of it, and the learning rate "
                                f"stays at {found.rate:.4g} where {found.value:.4g} was meant.",
                        remedy=f"Write `{new}`, or leave it to a schedule.", site=found.site, evidence=reading.own_losses(seen))
+
+    @staticmethod
+    def _foreign(seen: Observation) -> Finding | None:
+        """Weights that are to be frozen by an attribute which the framework does not read."""
+        found = seen.foreign
+        if found is None:
+            return None
+        new = "`layer.trainable = False`, before `compile`" if seen.framework in reading.KERAS else \
+            "`module.requires_grad_(False)`, or `for p in module.parameters(): p.requires_grad = False`"
+        return Finding(message=f"`{found.kind}` does not read `{found.name}`: the line makes a new attribute of it, and freezes nothing. "
+                               f"{found.weights} weights that were meant to stay as they are go on to learn.",
+                       remedy=f"Write {new}.", site=found.site or reading.place(seen, "model", "optimizer"),
+                       evidence=reading.own_losses(seen))
 
     @staticmethod
     def _passed_over(seen: Observation) -> Finding | None:

@@ -86,6 +86,7 @@ from harness.checks.training_facts import (
     CutStateFacts,
     EndFacts,
     ExceptionFacts,
+    ForeignFacts,
     FurtherFacts,
     GrowingFacts,
     LaterFacts,
@@ -133,6 +134,7 @@ class Observation(Facts):
     `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
+    `foreign`: weights that were to be frozen by what the framework does not read;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
     `one_row`: batches of one row. `joined`: graphs whose edges all run among the first nodes. `transitions`: that hold one array twice.
     `file_pairs`: files of two folders that are read in pairs. `scrambled`: axes that a reshape was to exchange.
@@ -246,6 +248,7 @@ class Observation(Facts):
     unasked: UnaskedFacts | None = None
     left_out: LeftOutFacts | None = None
     unread: UnreadFacts | None = None
+    foreign: ForeignFacts | None = None
     uncalled_override: OverrideFacts | None = None
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None

@@ -188,6 +188,16 @@ class UnreadFacts(Facts):
     site: Site | None = None
 
 
+class ForeignFacts(Facts):
+    """An attribute, `name`, that a script sets to False of a module, a layer or one of its weights, a `kind`, which does not read it: so
+    many `weights` go on to learn."""
+
+    kind: str
+    name: str
+    weights: int
+    site: Site | None = None
+
+
 class OpposedFacts(Facts):
     """All `weights` of one optimizer are among those `held` by another: the last cosines between the gradients that both step with, one
     after the other. `site`: where the larger one is made, or takes its gradients. `alone`: it is one optimizer that steps for two losses

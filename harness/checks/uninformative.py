@@ -20,6 +20,7 @@ _CYCLE = 30
 _TWINS, _INPUTS = 100, 50
 # Of the loss of the best answer that does not look at the inputs; rows before the first one that was moved are still beside their labels.
 _NEAR_FLOOR, _PARTLY = 0.97, 0.85
+_PASS = 15  # batches
 _COVERED = 0.7  # of the distance between two rows
 _BESIDE = ("attention_mask", "token_type_ids", "position_ids", "length")
 
@@ -74,8 +75,10 @@ class UninformativeLabels(Check):
             raise NotJudged("what a guess costs by this loss is not known")
         # The script's own losses, mostly of rows that are new to it; a probe's repeat their rows, which can be memorised.
         losses, floor = reading.finite(reading.observed_losses(seen)), data_labels.entropy(counts)
+        first = _first_pass(seen, losses) if nothing and not chance else []
+        losses = first or losses
         end = statistics.fmean(losses[-max(1, len(losses) // 3):]) if losses else math.nan
-        if not chance and len(losses) < 40:
+        if not chance and not first and len(losses) < 40:
             raise NotJudged("the baseline finds nothing, and the run is too short to tell whether the model does")
         if not chance and end < (_NEAR_FLOOR if apart is None else _PARTLY) * floor:
             return None
@@ -191,6 +194,14 @@ def nothing_carries(seen: Observation) -> bool | None:
     least = 0.12 if _simple(seen) else 0.2  # where a plain baseline is a fair judge as well, a smaller part of them will do
     by_heart = carry.accuracy > share + max(least, 4 * noise) and carry.held_loss > (carry.loss or 0.0)
     return True if by_heart and carry.held_accuracy <= share + 2 * noise else None
+
+
+def _first_pass(seen: Observation, losses: list[float]) -> list[float]:
+    """The losses of rows that came for the first time, where these are some and others came after them: what comes again may be known by
+    heart."""
+    loader = raised.train_loader(seen)
+    batches = loader.batches if loader is not None else None
+    return losses[:batches] if batches is not None and _PASS <= batches < len(losses) else []
 
 
 def _simple(seen: Observation) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.frameworks.resources import resident_bytes
 from harness.frameworks.watch import (
+    foreign,
     in_order,
     keras_argmax,
     keras_blanks,
@@ -150,6 +151,7 @@ class KerasWatcher:
         """A model is about to be trained."""
         self.seen.framework = "tf_keras" if self.keras.__name__ == "tf_keras" else "keras"
         self.session.reach("data")
+        self.session.safely("weights that stay free", foreign.of_keras, self.session, [model, *model._flatten_layers()])
         if self.seen.model is None:
             self.models.describe(model)
         if getattr(model, "jit_compile", False) is True:

@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
+    foreign,
     in_order,
     texts,
     torch_augmented,
@@ -384,6 +385,7 @@ class TorchWatcher:
                            ("weights that are kept", self.restores.finish),
                            ("origins", self.origins.finish), ("losses that stay behind", self.strays.finish),
                            ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
+                           ("weights that stay free", lambda: foreign.of_torch(session, {*self.roots, self.models.model} - {None})),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("rows read twice", lambda: torch_redrawn.measure(self)), ("rows of an evaluation", self.drawn.measure),
