@@ -9,6 +9,7 @@ from harness.checks.probe_facts import PaddingFacts
 
 _DROWNED = 0.05
 _FILLED = 0.3  # of the ids
+_REAL = 0.75  # of the steps, where padding is judged by the text of a layer
 _OPEN, _HALF, _BETTER = 0.03, 0.5, 0.85  # of the variance; of what is left of it; and of what the contrary leaves
 
 
@@ -47,6 +48,23 @@ def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
         site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
         evidence=[f"{padding.share:.0%} of the {padding.unit} in a batch are padding",
                   f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
+
+
+def unread(seen: Observation) -> Finding | None:
+    """Judges from the text of a layer of the script's own, and from how much of a batch is padding."""
+    real, place = seen.probes.real, seen.sites.get("unread_mask")
+    if place is None or real is None or real > _REAL:
+        return None
+    keras = seen.framework in reading.KERAS
+    return Finding(
+        message=f"The padding is pooled together with what is real: on average {1 - real:.0%} of a row's steps are filler, and the line "
+                "counts them all, although a mask or the lengths are at hand.",
+        remedy="Divide by the number of real steps, `(h * mask).sum(1) / mask.sum(1)`, and take the last state at `lengths - 1`, not at "
+               "-1." if not keras else
+               "Divide by the number of real steps, `ops.sum(h * mask, 1) / ops.sum(mask, 1)`, and take the last state at `lengths - 1`, "
+               "not at -1: `tf.gather(states, lengths - 1, batch_dims=1)`.",
+        site=place,
+        evidence=[f"of the steps of a batch no padding: {real:.0%}", *reading.own_losses(seen)])
 
 
 def diluted(seen: Observation) -> Finding | None:

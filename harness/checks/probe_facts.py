@@ -291,6 +291,7 @@ class ProbeFacts(Facts):
     times as many of the steps as they are, to hold it against;
     `train_standardised`: with every float input standardised by its training mean and deviation.
     `hasty`: batch normalisation that goes by its newest batch.
+    `real`: of the steps of a batch the share that is no padding, where rows end in some.
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
@@ -341,6 +342,7 @@ class ProbeFacts(Facts):
     ordered: OrderFacts | None = None
     rows: RowFacts | None = None
     padding: PaddingFacts | None = None
+    real: float | None = None
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None
     softmax_of_one: list[int] | None = None

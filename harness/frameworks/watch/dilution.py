@@ -31,6 +31,12 @@ def shares(given: Iterable[Any], rows: int) -> Array | None:
     return min(found, key=lambda share: float(share.mean())) if found else None
 
 
+def real(given: Iterable[Any], rows: int) -> float | None:
+    """Of all steps of a batch the share that is no padding; None where hardly any row is padded."""
+    share = shares(given, rows)
+    return float(share.mean()) if share is not None else None
+
+
 def _ends(plain: Array) -> Array | None:
     """Rows that end in zeros, from some step on."""
     kept = (plain != 0).any(2) if plain.ndim > 2 else plain != 0
@@ -59,12 +65,18 @@ def written(script: Path) -> Place | None:
     """The first line on which a script takes a mean over the second axis of something, the steps of rows, or a sum that it divides by what
     is no sum itself."""
     tree = parsed.tree(str(script))
-    means = [call.lineno for call in ast.walk(tree) if isinstance(call, ast.Call)
-             and (name_of(call.func) in _POOLS or (name_of(call.func) in ("mean", "reduce_mean") and _along_steps(call)))]
+    means_of = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and means(node)]
     sums = [whole.lineno for whole in ast.walk(tree) if isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Div)
             and _sums(whole.left) and not _sums(whole.right)]
-    lines = sorted(means) or sorted(sums)
+    lines = sorted(means_of) or sorted(sums)
     return (str(script), lines[0], "") if lines else None
+
+
+def means(node: ast.AST) -> bool:
+    """Whether a call takes the mean over the steps of rows."""
+    if not isinstance(node, ast.Call):
+        return False
+    return name_of(node.func) in _POOLS or (name_of(node.func) in ("mean", "reduce_mean") and _along_steps(node))
 
 
 def _sums(tree: ast.expr) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import PaddingFacts, ProbeFacts, RowFacts, ShiftFacts, SumFacts
-from harness.frameworks.watch import keras_gradients, keras_masks, keras_model, keras_sums, neighbours, scales, shifts, sums
+from harness.frameworks.watch import dilution, keras_gradients, keras_masks, keras_model, keras_sums, neighbours, scales, shifts, sums
 from harness.frameworks.watch.carry import Portion
 from harness.frameworks.watch.fitting import Backend, Change
 from harness.frameworks.watch.keras_changes import exchanged, in_front, inputs_of, moved_on, taken, with_inputs
@@ -243,6 +243,7 @@ class KerasBackend(Backend[Step]):
         """What rows of a batch do to each other, and padding to them."""
         rows = self.rows(step)
         parts = [part for part in inputs_of(step.data) if len(part.shape)]
+        facts.real = dilution.real(parts, rows)
         if rows >= neighbours.LEAST and all(part.shape[0] == rows for part in parts):
             replaced = self.predictions(with_inputs(step.data, lambda part: taken(part, rows, neighbours.replaced(rows))))
             facts.rows = neighbours.measure([plain], [rolled], [replaced], rows) if replaced is not None else None

@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.checks.raised import LABELS
-from harness.frameworks.watch import aliases, blends, dilution, loss_scales, one_scale, one_shot, returns, shifts, stored, tally, written
+from harness.frameworks.watch import (
+    aliases,
+    blends,
+    dilution,
+    loss_scales,
+    one_scale,
+    one_shot,
+    returns,
+    shifts,
+    stored,
+    tally,
+    unread_masks,
+    written,
+)
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -16,7 +29,8 @@ _METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script m
 
 def note(session: WatchSession) -> None:
     """Of a script that trains: enters them by the names of their sites."""
-    for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("scaled_whole", one_scale.written),
+    for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("unread_mask", unread_masks.written),
+                       ("scaled_whole", one_scale.written),
                        ("shift.written", shifts.written), ("shift.copied", shifts.copied),
                        ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
                        ("exhausted", one_shot.exhausted)):

@@ -12,6 +12,7 @@ import numpy as np
 from harness.checks.model_facts import UnitFacts
 from harness.checks.probe_facts import ProbeFacts, ShiftFacts, SumFacts
 from harness.frameworks.watch import (
+    dilution,
     neighbours,
     scales,
     shifts,
@@ -237,6 +238,7 @@ class TorchBackend(Backend[Step]):
 
         with self.evaluating():
             facts.padding = torch_rows.padding(self._torch, replay, sites, outputs)
+            facts.real = dilution.real(replay.inputs(), replay.first_rows())
             if facts.repeat_differs is False:
                 facts.rows = torch_rows.influence(replay, outputs, delivered)
             if facts.rows is not None and neighbours.suspect(facts.rows):
