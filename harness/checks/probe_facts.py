@@ -55,6 +55,14 @@ class PaddingFacts(Facts):
     site: Site | None = None
 
 
+class EvenFacts(Facts):
+    """A baseline's accuracy on `rows`, as many of each of two classes, and with their labels `shuffled`."""
+
+    told: float
+    shuffled: float
+    rows: int
+
+
 class CarryFacts(Facts):
     """What fitting `rows` rows from the first weights, in `steps` steps, did for them and for `held_rows` others.
 
@@ -291,7 +299,8 @@ class ProbeFacts(Facts):
     times as many of the steps as they are, to hold it against;
     `train_standardised`: with every float input standardised by its training mean and deviation.
     `hasty`: batch normalisation that goes by its newest batch.
-    `real`: of the steps of a batch the share that is no padding, where rows end in some.
+    `even_baseline`: of as many rows of each of two classes. `real`: of the steps of a batch the share that is no padding, where rows
+    end in some.
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
@@ -343,6 +352,7 @@ class ProbeFacts(Facts):
     rows: RowFacts | None = None
     padding: PaddingFacts | None = None
     real: float | None = None
+    even_baseline: EvenFacts | None = None
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None
     softmax_of_one: list[int] | None = None

@@ -20,6 +20,7 @@ _CYCLE = 30
 _TWINS, _INPUTS = 100, 50
 # Of the loss of the best answer that does not look at the inputs; rows before the first one that was moved are still beside their labels.
 _NEAR_FLOOR, _PARTLY = 0.97, 0.85
+_RARE = 0.9  # more of the rows have one of two labels: a loss may stay where it is for long
 _PASS = 15  # batches
 _COVERED = 0.7  # of the distance between two rows
 _BESIDE = ("attention_mask", "token_type_ids", "position_ids", "length")
@@ -55,6 +56,10 @@ class UninformativeLabels(Check):
         nothing = nothing_carries(seen)
         # Both accuracies vary. Of a second judge that finds nothing it takes more to disagree.
         told, by_chance = probes.text_baseline, probes.text_baseline_shuffled
+        even = probes.even_baseline
+        if even is not None:
+            told, by_chance, rows = even.told, even.shuffled, even.rows
+            noise = math.sqrt(0.25 / rows)
         if told is None or by_chance is None or told - by_chance > (3 if nothing else 2) * math.sqrt(2) * noise:
             return None
         counts = self._balanced(seen, by_chance, noise)
@@ -153,6 +158,8 @@ class UninformativeLabels(Check):
         if len(counts) < 2:
             raise NotJudged("the labels of the training data were not counted")
         share = max(counts.values()) / sum(counts.values())
+        if seen.probes.even_baseline is not None and share <= _RARE:
+            return counts
         if share > (0.65 if len(counts) == 2 else 1.5 / len(counts)):
             raise NotJudged(f"one label has {100 * share:.0f} % of the rows, so that a baseline's accuracy says little")
         if by_chance > share + 3 * noise:  # rows that repeat, as of a rare class that was drawn again and again, are judged once

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from harness.checks.probe_facts import ProbeFacts, TwinFacts, WholeFacts
+from harness.checks.probe_facts import EvenFacts, ProbeFacts, TwinFacts, WholeFacts
 from harness.frameworks.watch import ahead, orderless
 
 _FOLDS = 5
@@ -19,6 +19,7 @@ _RANDOM = 256
 # Rows beyond this change a weak signal's significance little and cost their cube.
 _MOST = 900
 _SHUFFLES = 3
+_RARE, _MANY = 100, 0.6  # rows of the rarer of two classes, and the share of the other, where as many of both are looked at
 _TOLD = 0.95  # of the rows: then nothing that counts is lost
 
 
@@ -64,9 +65,23 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
     facts.text_baseline, *shuffled = np.max(found, axis=0).tolist()
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
+    facts.even_baseline = _even(kernels, labels, counts)
     _bends(facts, rows, facts.text_baseline, lambda kernel: cross_validated(kernel, [labels], np.random.default_rng(0))[0])
     _ordered(facts, kind, rows, lambda kernel: cross_validated(kernel, [labels], np.random.default_rng(0))[0])
     facts.whole = cut(rows, labels) if kind == "tokens" and facts.text_baseline < _TOLD else None
+
+
+def _even(kernels: list[Any], labels: Any, counts: Any) -> EvenFacts | None:
+    """The same on as many rows of each of two classes, where one of them has most: of all rows, its share is an accuracy as well."""
+    rare = int(counts.min())
+    if len(counts) != 2 or rare < _RARE or counts.max() < _MANY * counts.sum():
+        return None
+    generator = np.random.default_rng(2)
+    kept = np.sort(np.concatenate([generator.permutation(np.flatnonzero(labels == label))[:rare] for label in np.unique(labels)]))
+    labellings = [labels[kept], *[generator.permutation(labels[kept]) for _ in range(_SHUFFLES)]]
+    found = [cross_validated(kernel[np.ix_(kept, kept)], labellings, np.random.default_rng(0)) for kernel in kernels]
+    told, *shuffled = np.max(found, axis=0).tolist()
+    return EvenFacts(told=told, shuffled=float(np.mean(shuffled)), rows=len(kept))
 
 
 def _bends(facts: ProbeFacts, rows: list[Any], told: float, ask: Callable[[Any], float]) -> None:
