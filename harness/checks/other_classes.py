@@ -63,7 +63,7 @@ class OtherClasses(Check):
                     f"stand, and {100 * through:.0f} % with the classes exchanged.",
             remedy="Give the ids once, for all parts: `ids = {name: i for i, name in enumerate(sorted(set(names)))}` before the split, or "
                    "`encoder.fit(train_names)` and then `encoder.transform(...)` for each part.",
-            site=sourcing.line(seen, "numbered", "made") or sourcing.line(seen, "labels", "called")
+            site=reading.place(seen, "adapted_again") or sourcing.line(seen, "numbered", "made") or sourcing.line(seen, "labels", "called")
             or sourcing.line(seen, "labels", "made") or last.site or reading.place(seen, "evaluation"),
             evidence=[f"predicted in the evaluation: {moved}"])
 

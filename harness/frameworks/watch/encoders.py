@@ -15,6 +15,7 @@ import numpy as np
 from harness.checks.evaluation_facts import EncodedFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.sites import Place
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -24,6 +25,7 @@ _TOKENIZERS = ("keras.src.legacy.preprocessing.text", "tf_keras.src.preprocessin
 # Layers of Keras that learn from rows by `adapt`, where they are called on rows as they are and not inside a model.
 _LAYERS = {"text_vectorization": "TextVectorization", "string_lookup": "StringLookup", "integer_lookup": "IntegerLookup",
            "normalization": "Normalization"}
+_VOCABULARIES = ("StringLookup", "IntegerLookup")
 _LEARNS = ("adapt", "set_vocabulary", "finalize_state", "load_own_variables")
 _LARGEST, _MOST_ROWS, _LEAST = 1 << 22, 50_000, 3
 
@@ -43,6 +45,7 @@ class Encoders:
         self._trained: Counter[State] = Counter()
         self._held: Counter[State] = Counter()
         self._layers: weakref.WeakKeyDictionary[Any, State] = weakref.WeakKeyDictionary()
+        self._adapted_at: dict[Place, weakref.ref[Any]] = {}
 
     def attach(self) -> None:
         session = self._session
@@ -58,12 +61,22 @@ class Encoders:
         self._session.patches.replace(layer, "__call__", functools.partial(self._wrap, of=self._adapted))
         for name in _LEARNS:
             if hasattr(layer, name):
-                self._session.patches.replace(layer, name, self._forget)
+                self._session.patches.replace(layer, name, functools.partial(self._forget, name=name))
 
-    def _forget(self, original: Any) -> Any:
+    def _learns(self, layer: Any) -> None:
+        """Notes a line on which several vocabularies are learnt, each from rows of its own."""
+        place = self._session.sites.place()
+        if place is None or type(layer).__name__ not in _VOCABULARIES:
+            return
+        if self._adapted_at.setdefault(place, weakref.ref(layer))() is not layer:
+            self._session.noted("adapted_again", place)
+
+    def _forget(self, original: Any, name: str = "") -> Any:
         @functools.wraps(original)
         def learn(layer: Any, *args: Any, **kwargs: Any) -> Any:
             self._layers.pop(layer, None)
+            if name == "adapt" and self._session.active:
+                self._session.safely("a layer that learns", self._learns, layer)
             return original(layer, *args, **kwargs)
 
         return learn
