@@ -59,7 +59,7 @@ class OtherScale(Check):
                     f"{held}, against {trained}.",
             remedy="Do to these inputs what is done to those of the training, with the same numbers: "
                    "`test = (test - train_mean) / train_std`, `scaler.transform(test)` (never `fit_transform`), `/ 255`.",
-            site=sourcing.of_others(seen) or reading.place(seen, "eval_dataset", "evaluation", "eval_loader", "loader"),
+            site=sourcing.of_others(seen) or reading.place(seen, "eval_transform", "eval_dataset", "evaluation", "eval_loader", "loader"),
             evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}",
                       *([f"below 0: {scale.below:.0%} of the training's numbers, none of the evaluation's"] if unsigned else [])])
 

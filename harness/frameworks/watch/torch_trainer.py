@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.data_facts import LoaderFacts
-from harness.frameworks.watch import asked_names, monitors, overrides, torch_datasets, written
+from harness.frameworks.watch import asked_names, monitors, overrides, parsed, torch_datasets, written
 from harness.frameworks.watch.metrics_asked import AskedMetrics
 from harness.frameworks.watch.sites import Place, keywords, site
 from harness.frameworks.watch.torch_evaluation import numbers
@@ -28,6 +28,7 @@ class Trainers:
         self._metrics = AskedMetrics(watch.session, watch.seen, watch.alignment)
         self.trainer: Any = None
         self.training = False
+        self._transform: Any = None  # the code of the function that the training's rows go through
         self.place: Place | None = None
         self._output_dir: str | None = None
         self._removing: dict[int, tuple[Any, Any, Any]] = {}  # collators that drop columns of rows: themselves, their Trainer, a role
@@ -224,6 +225,17 @@ class Trainers:
 
         return _remove_columns
 
+    def _transformed(self, facts: LoaderFacts, dataset: Any) -> None:
+        """Where the script begins to make the rows of an evaluation, by a function that those of the training do not go through."""
+        function = (getattr(dataset, "_format_kwargs", None) or {}).get("transform")
+        code = getattr(function, "__code__", None)
+        if facts.role == "train":
+            self._transform = code
+        elif code is not None and code is not self._transform and self._watch.session.sites.is_own(code.co_filename):
+            made = parsed.function(parsed.tree(code.co_filename), code.co_name, code.co_firstlineno)
+            if made is not None:
+                self._watch.session.noted("eval_transform", (code.co_filename, made.body[0].lineno, code.co_name))
+
     @staticmethod
     def _role(args: Any, kwargs: Any) -> Any:
         said = str(kwargs.get("description") or (args[0] if args else "") or "")
@@ -236,6 +248,7 @@ class Trainers:
         facts.dropped_columns = [name for name in facts.columns if name not in accepted] if trainer.args.remove_unused_columns else []
         if dataset is not None:
             torch_datasets.describe_hf(facts, dataset)
+            self._transformed(facts, dataset)
         facts.site = site(self.place) or self._watch.session.sites.here()
         code = getattr(type(trainer.model).forward, "__code__", None)
         facts.missed = asked_names.of(trainer.model, facts.dropped_columns)
