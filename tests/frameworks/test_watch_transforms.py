@@ -36,7 +36,8 @@ def of_others(rows):
     return {"x": read, "labels": rows["labels"]}
 train.set_transform(of_training)
 test.set_transform(OTHERS)
-args = TrainingArguments(OUT, num_train_epochs=2, learning_rate=5e-2, per_device_train_batch_size=20, report_to=[], use_cpu=True, save_strategy="no",
+args = TrainingArguments(OUT, num_train_epochs=2, learning_rate=5e-2, per_device_train_batch_size=20,
+                         report_to=[], use_cpu=True, save_strategy="no",
                          remove_unused_columns=False, per_device_eval_batch_size=40)
 trainer = Trainer(Model(), args, train_dataset=train, eval_dataset=test,
                   compute_metrics=lambda p: {"accuracy": float((p.predictions.argmax(-1) == p.label_ids).mean())})
