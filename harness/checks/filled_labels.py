@@ -21,6 +21,8 @@ _OF_TEXT = ("The labels of a language model are the ids of its text alone: `labe
 _ASKED = re.compile(r"cross_?entropy", re.IGNORECASE)
 _COUNTING = {"cross_entropy", "nll", "sparse_categorical"}
 
+_MADE = ("labels.of_no_word", "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made", "labels.made")
+
 
 class FilledLabels(Check):
     """The tokens that fill rows up have a label, and are asked for as if they were text.
@@ -56,8 +58,8 @@ class FilledLabels(Check):
             message=f"Padding is asked for like text: {filled / total:.0%} of the tokens that the loss counts fill their rows up, and all "
                     f"of these have the label {label}, " + ("their own id." if echoed else "as tokens of the text have too."),
             remedy=_OF_TEXT if echoed else _OF_TOKENS,
-            site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made", "labels.made")
-                 or raised.built_by(seen, *raised.LABELS) or next(reversed(sourcing.lines(seen, "labels")), None)
+            site=reading.place(seen, *_MADE) or raised.built_by(seen, *raised.LABELS)
+                 or next(reversed(sourcing.lines(seen, "labels")), None)
                  or reading.place(seen, "loss", "forward", "fit"),
             evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",
                       *reading.own_losses(seen)])
@@ -70,8 +72,8 @@ class FilledLabels(Check):
                     "computes leaves out -100 alone.",
             remedy="Give the padding of labels -100: `labels[labels == tokenizer.pad_token_id] = -100`, as `DataCollatorForSeq2Seq` does, "
                    "and leave it out of every metric as well.",
-            site=reading.place(seen, "collator.filler", "collator.labels", "getitem.labels", "map.labels", "collator.made", "labels.made")
-                 or raised.built_by(seen, *raised.LABELS) or next(reversed(sourcing.lines(seen, "labels")), None)
+            site=reading.place(seen, *_MADE) or raised.built_by(seen, *raised.LABELS)
+                 or next(reversed(sourcing.lines(seen, "labels")), None)
                  or reading.place(seen, "loss", "forward", "fit"),
             evidence=reading.own_losses(seen))
 

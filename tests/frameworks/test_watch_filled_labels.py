@@ -10,6 +10,7 @@ from harness.checks.base import walk
 from harness.checks.data_facts import BatchFacts
 from harness.checks.loss_facts import LossCall
 from harness.checks.tensor_facts import Site, TensorFacts
+from harness.frameworks.watch import fills
 from tests.checks.made import finding, healthy, judge
 from tests.frameworks.watching import found, watch
 
@@ -143,3 +144,14 @@ def test_a_model_of_keras_may_have_a_mask() -> None:
     seen.loss_calls[0].site = None
     seen.model.kind = "Functional"
     assert judge("L214", seen) == "clean"
+
+
+@pytest.mark.parametrize(("body", "line"), [
+    ("if word is None:\n        labels.append(0)\n    else:\n        labels.append(tags[word])", 3),
+    ("if word is None:\n        labels.append(0)\n    if word is None:\n        labels.append(1)", None),
+    ("if word == 3:\n        labels.append(0)", None), ("if word is None:\n        names.append(0)", None)])
+def test_where_what_is_no_word_gets_a_label(tmp_path: Path, body: str, line: int | None) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(f"for word in words:\n    {body}\n")
+    place = fills.of_no_word(script)
+    assert (place[1] if place else None) == line

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.checks.data_facts import FillFacts
-from harness.frameworks.watch import tensors
+from harness.checks.raised import LABELS
+from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch.sites import Place
 
 _SHARE, _LENGTHS = 0.05, 3
 
@@ -21,6 +25,20 @@ def measure(ids: np.ndarray[Any, Any], pad: int) -> FillFacts:
     runs = at_end.sum(1)
     return FillFacts(share=float(padded.mean()), rows=int((runs > 0).sum()), lengths=len(np.unique(runs[runs > 0])),
                      half=2 * int((runs > 1).sum()) > len(ids), inside=bool((padded != at_end).any()))
+
+
+def of_no_word(script: Path) -> Place | None:
+    """The only line of a script that gives a label to what is part of no word: `if word is None: labels.append(0)`."""
+    lines = {part.lineno for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.If) and _is_none(node.test)
+             for part in node.body if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call)
+             and isinstance(part.value.func, ast.Attribute) and part.value.func.attr == "append"
+             and getattr(part.value.func.value, "id", "") in LABELS}
+    return (str(script), lines.pop(), "") if len(lines) == 1 else None
+
+
+def _is_none(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and isinstance(test.comparators[0], ast.Constant)
+            and test.comparators[0].value is None)
 
 
 def ends(given: Any, shape: tuple[int, ...]) -> Array | None:
