@@ -71,11 +71,13 @@ class Bare:
         """A tape is about to be asked for the gradients of `sources`: whether a step lies behind it. What came since the one before:
         `losses` that gradients were taken of, `norms` of these, `calls` of losses. May raise `Enough`."""
         watch, seen = self._watch, self._watch.seen
+        if watch.session.out_of_time:
+            watch.session.enough("time")
+        if not any(map(is_variable, sources)):
+            return False
         again, self._asked = self._asked == frozenset(map(id, sources)), frozenset(map(id, sources))
         if not again or not losses or self.optimized:
             return False
-        if watch.session.out_of_time:
-            watch.session.enough("time")
         if watch.in_full:
             watch.session.reach("step")
             seen.framework = "keras" if seen.framework == "none" else seen.framework
@@ -92,6 +94,11 @@ class Bare:
         facts = self._watch.seen.probes.alike = None if found is None else found[1]
         if facts is not None:
             facts.site = site(alike.written(self._watch.session.script))
+
+
+def is_variable(source: Any) -> bool:
+    """Whether a gradient is taken by something that can be changed, and not by an input."""
+    return hasattr(source, "assign")
 
 
 def _plain(variable: Any) -> Any:

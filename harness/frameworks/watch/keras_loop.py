@@ -17,7 +17,7 @@ from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import keras_divergence, keras_functions, keras_pulls, keras_rewards, tensors
 from harness.frameworks.watch.keras_applied import Applied
-from harness.frameworks.watch.keras_bare import Bare
+from harness.frameworks.watch.keras_bare import Bare, is_variable
 from harness.frameworks.watch.keras_broadcast import Broadcasts
 from harness.frameworks.watch.keras_compile import CROSS_ENTROPIES, current_rate_of
 from harness.frameworks.watch.keras_cut import Cut
@@ -301,8 +301,10 @@ class Loop:
         session.training_begins()
         session.reach("backward")
         session.site("backward")
-        self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
         weights, gradients = tf.nest.flatten(sources), flat(found)
+        if self._runs_bare and not any(map(is_variable, weights)):
+            return  # by an input, as a differential equation wants them
+        self._targets.append(float(np.sum(numpy_of(target))) if tf.is_tensor(target) else math.nan)
         each = [-1.0 if gradient is None else float(tf.linalg.global_norm([gradient])) for gradient in gradients]
         if len(self._taken.targets) >= _PARTS:
             self._taken = Taken()  # weights that are changed without an optimizer
