@@ -11,6 +11,7 @@ from harness.checks.model_facts import OptimizerFacts
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import tensors, torch_graph, torch_inplace, trees
 from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.torch_asked import AskedAbout
 from harness.frameworks.watch.torch_clipping import Clipping
 from harness.frameworks.watch.torch_optimizer import Optimizer
 from harness.frameworks.watch.torch_zeroing import Zeroing
@@ -38,7 +39,7 @@ class Steps:
         self.stepping: list[Optimizer] = []
         self.clipping = Clipping(watch)
         self.steps = 0
-        self.backwards = 0
+        self.backwards, self._asked_about = 0, AskedAbout()
         self._since = 0
         self._late: list[tuple[Any, str, Any]] = []
         self._last: float | None = None
@@ -144,8 +145,7 @@ class Steps:
         if self._optimizers:
             return
         self._unstepped(loss)
-        given = [inputs] if self._torch.is_tensor(inputs) else list(inputs)
-        if all(isinstance(weight, self._torch.nn.Parameter) for weight in given):
+        if self._asked_about.weights(self._torch, inputs):
             self._watch.session.training_begins()
             self._watch.session.reach("backward")
             self.backwards += 1
