@@ -26,7 +26,8 @@ model.fit(x, y, batch_size=20, epochs=2, verbose=0)
 @pytest.mark.parametrize(("freeze", "weights"), [
     ("model.a.requires_grad = False", 2), ("for p in model.a.parameters():\n    p.require_grad = False", 2),
     ("for p in model.a.parameters():\n    p.trainable = False", 2), ("model.a.requires_grad_(False)", 0),
-    ("for p in model.a.parameters():\n    p.requires_grad = False", 0), ("model.a.requires_grad = True", 0),
+    ("for p in model.a.parameters():\n    p.requires_grad = False", 0),
+    ("optimizer = torch.optim.Adam(model.b.parameters(), lr=1e-2)\nmodel.a.requires_grad = False", 0), ("model.a.requires_grad = True", 0),
     ("for p in model.a.parameters():\n    p.trainable = False\n    p.requires_grad = p.trainable", 0)])
 def test_of_torch(tmp_path: Path, freeze: str, weights: int) -> None:
     seen = watch(tmp_path, HEAD + freeze + LOOP, probe_seconds=0.3)

@@ -6,24 +6,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import ForeignFacts
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import site
 
+if TYPE_CHECKING:
+    from harness.frameworks.watch.torch_optimizer import Optimizer
+
 _OF_MODULES = ("requires_grad",)
 _OF_PARAMETERS = ("require_grad", "required_grad", "requires_gradient", "requires_grads", "trainable")
 _OF_LAYERS = ("requires_grad", "require_grad", "trainble", "is_trainable")
 
 
-def of_torch(session: WatchSession, models: Iterable[Any]) -> None:
-    """Of modules, and of their parameters."""
+def of_torch(session: WatchSession, models: Iterable[Any], optimizers: Iterable[Optimizer]) -> None:
+    """Of modules, and of their parameters: of those that an optimizer holds."""
     modules = [module for model in models for module in model.modules()]
-    found = [(module, name, [weight for weight in module.parameters() if weight.requires_grad]) for module in modules
-             for name in _set(module, _OF_MODULES)]
-    found += [(weight, name, [weight]) for module in modules for weight in module.parameters(recurse=False) if weight.requires_grad
+    held = {id(weight) for known in optimizers for weight in known.weights()}
+
+    def free(weights: Iterable[Any]) -> list[Any]:
+        return [weight for weight in weights if weight.requires_grad and id(weight) in held]
+    found = [(module, name, free(module.parameters())) for module in modules for name in _set(module, _OF_MODULES)]
+    found += [(weight, name, [weight]) for module in modules for weight in free(module.parameters(recurse=False))
               for name in _set(weight, _OF_PARAMETERS)]
     _note(session, found)
 
