@@ -386,7 +386,7 @@ class TorchWatcher:
                            ("origins", self.origins.finish), ("losses that stay behind", self.strays.finish),
                            ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
                            ("weights that stay free", lambda: foreign.of_torch(
-                               session, {*self.roots, self.models.model} - {None}, self.steps.known_optimizers())),
+                               session, {*self.roots, self.models.model} - {None}, self.steps.stepping)),
                            ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
                            ("rows drawn again", lambda: torch_augmented.measure(self)),
                            ("rows read twice", lambda: torch_redrawn.measure(self)), ("rows of an evaluation", self.drawn.measure),
