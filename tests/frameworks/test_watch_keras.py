@@ -66,7 +66,7 @@ def line(text: str, part: str) -> int:
 @pytest.mark.parametrize("name", KERAS)
 def test_a_healthy_fit_is_described_whole(tmp_path: Path, name: str) -> None:
     text = (HEAD + MODEL + COMPILE + FIT).replace("NAME", name)
-    seen = watch(tmp_path, text)
+    seen = watch(tmp_path, text, probe_seconds=6.0)
     assert seen.warnings == []
     assert seen.exception is None
     assert (seen.framework, seen.task, seen.classes, seen.stopped) == (name, "classification", 2, "finished")
