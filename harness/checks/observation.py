@@ -291,3 +291,8 @@ class Observation(Facts):
     running: Site | None = None
     resident: int | None = None
     ended: EndFacts | None = None
+
+    @property
+    def trained(self) -> bool:
+        """Whether what was seen is a training, or the beginning of one; by an optimizer, or by hand."""
+        return bool(self.steps or self.loss_calls or self.backward_without_step or self.functional or self.losses_by_hand)

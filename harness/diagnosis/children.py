@@ -86,12 +86,12 @@ class Children:
 
     def chosen(self, own: Observation) -> Observation:
         """The record of the first process that has trained, where this one has not."""
-        if trained(own):
+        if own.trained:
             return own
         for output in self._outputs:
             seen = transport.read(output)
             failed = seen is not None and seen.exception is not None and (seen.reached != "setup" or own.exception is not None)
-            if seen is not None and (trained(seen) or failed):
+            if seen is not None and (seen.trained or failed):
                 seen.further = None  # a second run would have to come to it in that process
                 seen.warnings += [text for text in own.warnings if text not in seen.warnings]
                 return seen
@@ -103,7 +103,7 @@ class Children:
 
     @property
     def _looks(self) -> bool:
-        return self._session.active and not trained(self._session.observation)
+        return self._session.active and not self._session.observation.trained
 
     def _place(self) -> Path:
         folder = self._folder / f"child-{len(self._outputs)}"
@@ -174,11 +174,6 @@ class Children:
 
 def _deaf() -> None:
     signal.signal(_ENOUGH, signal.SIG_IGN)
-
-
-def trained(seen: Observation) -> bool:
-    """Whether what was seen is a training, or the beginning of one."""
-    return bool(seen.steps or seen.loss_calls or seen.backward_without_step or seen.functional)
 
 
 def _script_at(words: list[str]) -> int | None:

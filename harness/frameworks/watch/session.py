@@ -237,7 +237,7 @@ class WatchSession:
         self._limits.finish()
         seen = self.observation
         seen.running = seen.resident = None
-        seen.stopped = _how_it_ended(error, self.stopping, trained=bool(seen.steps or seen.loss_calls or seen.backward_without_step))
+        seen.stopped = _how_it_ended(error, self.stopping, trained=seen.trained)
         if error is not None and not isinstance(error, Enough | SystemExit | KeyboardInterrupt):
             with self.quiet("the exception"):
                 seen.exception = exceptions.facts(error, self.sites, self.module_at_fault)
