@@ -94,9 +94,11 @@ class Passes:
         """The script is over: whether what it took answers from comes in another order each time."""
         known: dict[int, tuple[Any, Any]] = {}
         begun = time.monotonic()
-        # A comparison that no library was asked for is read off the script's text.
-        unheard = [] if self._held else [(asked, together.labels_beside(asked.place, "predict")) for asked in self._asked if asked.place]
-        for asked, references, read in [*((*both, None) for both in self._held), *((one, None, place) for one, place in unheard if place)]:
+        # Where the labels come from is read off the script's text, and so is a comparison that nobody has heard.
+        places = {id(asked): together.labels_beside(asked.place, "predict") for asked in self._asked if asked.place}
+        heard = [(asked, references, places.get(id(asked))) for asked, references in self._held]
+        unheard = [] if heard else [(asked, None, places[id(asked)]) for asked in self._asked if places.get(id(asked))]
+        for asked, references, read in [*heard, *unheard]:
             parts = [part for part in (ref() for ref in asked.chain) if part is not None]
             data = next((part for part in parts if _in_batches(part) or _labelled(part)), None)
             if data is None or time.monotonic() - begun > _SECONDS or self._watch.seen.evaluation.passes is not None:
