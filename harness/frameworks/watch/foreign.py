@@ -35,8 +35,8 @@ def of_torch(session: WatchSession, models: Iterable[Any], optimizers: Iterable[
 
 
 def of_keras(session: WatchSession, layers: Iterable[Any]) -> None:
-    """Of layers, and of their variables."""
-    every = list(layers)
+    """Of layers, and of their variables, where they have any yet."""
+    every = [layer for layer in layers if getattr(layer, "built", False)]
     found = [(layer, name, list(layer.trainable_weights)) for layer in every for name in _set(layer, _OF_LAYERS)]
     found += [(weight, name, [weight]) for layer in every for weight in layer.trainable_weights for name in _set(weight, _OF_LAYERS)]
     _note(session, found)

@@ -12,8 +12,9 @@ from harness.checks.metric_facts import RightFacts
 from harness.frameworks.watch import parsed
 from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, Sites
+from harness.frameworks.watch.torch_batches import IGNORED
 
-_IGNORED, _FAR, _LEAST = -100, 10.0, 40
+_FAR, _LEAST = 10.0, 40
 
 Array = np.ndarray[Any, Any]
 Ask = Callable[[Any, Any], dict[str, float]]
@@ -27,7 +28,7 @@ def measure(ask: Ask, scores: Any, labels: Any) -> RightFacts | None:
     """
     if getattr(scores, "ndim", 0) != getattr(labels, "ndim", -1) + 1 or scores.shape[:-1] != labels.shape or scores.dtype.kind != "f":
         return None
-    kept = labels != _IGNORED
+    kept = labels != IGNORED
     if labels.dtype.kind not in "iu" or kept.sum() < _LEAST or scores.shape[-1] < 2:
         return None
     known = labels[kept]
@@ -43,7 +44,7 @@ def measure(ask: Ask, scores: Any, labels: Any) -> RightFacts | None:
 def _made(scores: Array, wanted: Array) -> list[Array]:
     made = [_of(scores, wanted)]
     if wanted.ndim == 2:
-        ahead = np.full_like(wanted, _IGNORED)
+        ahead = np.full_like(wanted, IGNORED)
         ahead[:, :-1] = wanted[:, 1:]
         made.append(_of(scores, ahead))
     return made
@@ -51,7 +52,7 @@ def _made(scores: Array, wanted: Array) -> list[Array]:
 
 def _of(scores: Array, wanted: Array) -> Array:
     """Scores that are far above all others for what is wanted; where nothing is, those that there are."""
-    kept, made = wanted != _IGNORED, scores.copy()
+    kept, made = wanted != IGNORED, scores.copy()
     rows = np.full((int(kept.sum()), scores.shape[-1]), -_FAR, scores.dtype)
     rows[np.arange(len(rows)), wanted[kept]] = _FAR
     made[kept] = rows
