@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks import reading
+from harness.checks import reading, regularization
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import PaddingFacts
@@ -65,6 +65,25 @@ def unread(seen: Observation) -> Finding | None:
                "not at -1: `tf.gather(states, lengths - 1, batch_dims=1)`.",
         site=place,
         evidence=[f"of the steps of a batch no padding: {real:.0%}", *reading.own_losses(seen)])
+
+
+def held_back(seen: Observation) -> Finding | None:
+    """Judges from the script's own steps, taken again with the padding left out."""
+    found = regularization.padding(seen)
+    if found is None:
+        return None
+    keras = seen.framework in reading.KERAS
+    remedy = ("Let it skip the padding: `Embedding(..., mask_zero=True)` or a `layers.Masking(0.0)` before it; in a layer of your own, "
+              "divide by the number of real steps." if keras else
+              "Divide by the number of real steps, `(h * mask).sum(1) / mask.sum(1)`; pack the rows of a recurrent layer, or take its "
+              "output at `lengths - 1`; give attention its `src_key_padding_mask`.")
+    return Finding(
+        message=f"{found.amount:.0%} of the steps of a batch are padding, and `{found.name}` reads them like the rest: the loss is at "
+                f"{found.own.final_loss:.3g} in {len(found.own.losses)} steps; with the padding left out it falls to "
+                f"{found.without.final_loss:.3g} in {len(found.without.losses)}.",
+        remedy=remedy, site=found.site or reading.place(seen, "pooled", "forward", "model", "fit"),
+        evidence=[f"Probe, without the padding: {reading.describe(found.without)}",
+                  f"Both begin at a loss of {found.own.start_loss or 0:.3g}.", *reading.own_losses(seen)])
 
 
 def diluted(seen: Observation) -> Finding | None:

@@ -217,11 +217,11 @@ class RestraintFacts(Facts):
     standard deviation of that; the part of a weight that one step's decay takes off it (or, where decay is a part of the gradient, its
     factor); the part of the first loss that is a penalty on the weights; the part that clipping leaves of a gradient's norm (`name`:
     "scaled" where it clips what is still multiplied for half precision); the rows that a batch normalisation goes by, for which its
-    running statistics stood in; the rate of an optimizer of class `name`, for which Adam stood in. `own`, `without`: losses at the start
-    and the end of both, in evaluation mode and without any such penalty.
+    running statistics stood in; the rate of an optimizer of class `name`, for which Adam stood in; the part of a batch that is padding
+    which layers read. `own`, `without`: losses at the start and the end of both, in evaluation mode and without any such penalty.
     """
 
-    kind: Literal["dropout", "norm", "augmentation", "decay", "penalty", "clipping", "optimizer"]
+    kind: Literal["dropout", "norm", "augmentation", "decay", "penalty", "clipping", "optimizer", "padding"]
     amount: float
     own: CurveFacts
     without: CurveFacts

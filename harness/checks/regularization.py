@@ -21,17 +21,30 @@ _RIGHT_ANGLE = 91  # degrees that a number in radians may stand for
 _SHORT, _ALIKE = 0.01, 100.0  # part of a gradient that is next to nothing; times one another, of steps that count as of one size
 _BLOTTED = 0.8  # of the numbers of a row; masks that help hide less than half
 _USUAL = 0.1  # of a penalty beside the loss of the rows
+_FREED, _FURTHER = 0.85, 0.75  # of the first loss; of the way that is come without
+_ELSEWHERE = ("optimizer", "padding")  # these have checks of their own
 
 
 def overpowering(seen: Observation) -> RestraintFacts | None:
     """The first of what holds the model back without which the script's own steps learn, where they do not learn with it."""
-    return next((found for found in seen.probes.restraints if found.kind != "optimizer" and overpowers(seen, found)), None)
+    return next((found for found in seen.probes.restraints if found.kind not in _ELSEWHERE and overpowers(seen, found)), None)
 
 
 def overpowers(seen: Observation, found: RestraintFacts) -> bool:
     """Whether the script's own steps learn without it and, tried for longer, not with it."""
     numbers = constant_answer.of_numbers(seen) if reading.chance(seen) is None else None
     return len(found.own.losses) >= _LONGER * len(found.without.losses) and _learns_without(found, reading.chance(seen), numbers)
+
+
+def padding(seen: Observation) -> RestraintFacts | None:
+    """Padding that is read, without which the script's own steps come further than several times as many do with it."""
+    for found in seen.probes.restraints:
+        start, end, freed = found.own.start_loss, found.own.final_loss, found.without.final_loss
+        longer = len(found.own.losses) >= _LONGER * len(found.without.losses)
+        if found.kind == "padding" and longer and start is not None and end is not None and freed is not None:
+            start = min(start, reading.chance(seen) or start)
+            return found if freed < _FREED * start and start - end < _FURTHER * (start - freed) else None
+    return None
 
 
 def _learns_without(found: RestraintFacts, guess: float | None, constant: float | None = None) -> bool:

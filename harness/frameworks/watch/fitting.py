@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, TypeVar
 
 from harness.checks import reading
@@ -305,8 +305,8 @@ class Fits(Generic[S]):
         return self._curve(steps, 1.0, len(steps), seconds, measure=True, least=len(steps))
 
     def reached(self, restraint: Restraint) -> float:
-        """Mean loss with the weights of now, in evaluation mode, without a restraint."""
-        with restraint.off(self.backend):
+        """Mean loss with the weights of now, in evaluation mode, without a restraint unless it is a part of the model."""
+        with nullcontext() if restraint.part else restraint.off(self.backend):
             return self._mean_loss(self._steps)
 
     def started(self, restraint: Restraint) -> float:

@@ -18,6 +18,7 @@ from harness.frameworks.watch import (
     keras_key_masks,
     keras_norms,
     keras_restraints,
+    keras_unpadded,
     neighbours,
     orderless,
     written,
@@ -142,6 +143,7 @@ class Probes(Rounds[Step]):
                  keras_restraints.augmentation(self._watch.keras, backend, model, steps[0], place_of),
                  keras_restraints.decay(self.optimizers(), place_of), keras_restraints.penalty(backend, model, steps[0], place_of),
                  keras_restraints.clipping(self.optimizers(), [taken.gradient_norm for taken in self._watch.seen.steps], place_of),
+                 keras_unpadded.padding(self._watch.keras, backend, steps[0], self.facts.real, place_of),
                  keras_restraints.optimizer(self._watch.keras, model, place_of)]
         return [restraint for restraint in found if restraint is not None]
 

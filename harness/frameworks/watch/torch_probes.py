@@ -28,6 +28,7 @@ from harness.frameworks.watch import (
     torch_replay,
     torch_restraints,
     torch_rows,
+    torch_unpadded,
 )
 from harness.frameworks.watch.fitting import Fits
 from harness.frameworks.watch.norms import Hasty
@@ -231,6 +232,7 @@ class Probes(Rounds[Step]):
                  torch_restraints.decay([known.optimizer for known in watch.steps.stepping], built),
                  torch_restraints.clipping(watch.steps.clipping, watch.seen.sites.get("clipping")),
                  torch_restraints.penalty(backend, steps),
+                 torch_unpadded.padding(watch.torch, steps[0][0], watch.session.sites, self.facts.real, watch.calls.place_of),
                  torch_restraints.optimizer(watch.torch, [known.optimizer for known in watch.steps.stepping], built)]
         return [restraint for restraint in found if restraint is not None]
 
