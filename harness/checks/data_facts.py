@@ -166,7 +166,7 @@ class MirrorFacts(Facts):
 
     `crossed`: two numbers of a box, the first of which is the smaller one in every row of the evaluation, and the larger one in those.
     `pairs`: points that are each other's mirror image, and change places there. `layer`: the model's own layers move pictures so, and of
-    the rows of the first of two `classes`, moved, so many are taken for the other.
+    the rows of the first of two `classes`, moved, so many are taken for the other. `series`: rows of steps, and no pictures.
     """
 
     how: str
@@ -179,6 +179,7 @@ class MirrorFacts(Facts):
     classes: list[int] = []
     crossed: list[int] = []
     pairs: list[list[int]] = []
+    series: bool = False
 
 
 class ResizedFacts(Facts):

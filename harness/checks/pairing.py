@@ -182,7 +182,14 @@ def _mirrored(seen: Observation, found: MirrorFacts) -> Finding:
                 f"{found.healed} of these fit what a baseline of the others says of the picture, once the two are exchanged",
                 f"what is wanted: `{found.name}`"])
     fits = (f"A baseline that has learnt from the evaluation's rows does not fit {found.astray} of {found.rows} training rows (there "
-            f"{100 * found.usual:.0f} % of those that it was not fitted on): {found.healed} of these fit once the picture is {found.how}")
+            f"{100 * found.usual:.0f} % of those that it was not fitted on): {found.healed} of these fit once they are {found.how}")
+    if found.series:
+        return Finding(
+            message=f"{100 * found.astray / found.rows:.0f} % of the training rows do not belong to what is wanted of them, and do once "
+                    f"they are {found.how}: an augmentation makes one class of another, and the label stays as it was.",
+            remedy="Leave out what changes what a row stands for (a sign, or a direction in time, that tells classes apart), or "
+                   "exchange the labels with it.",
+            site=site, evidence=[fits, f"what is wanted: `{found.name}`"])
     return Finding(
         message=f"{100 * found.astray / found.rows:.0f} % of the training pictures do not belong to what is wanted of them, and do once "
                 f"they are {found.how}: a random motion is drawn for the picture, and what is wanted of it (class, box, mask) stays as "

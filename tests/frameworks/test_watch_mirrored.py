@@ -74,6 +74,38 @@ def test_one_of_several_motions_for_each_picture(follows: bool) -> None:
     assert facts is None or facts.how == "mirrored, upside down, or both"
 
 
+def swipes(rows: int, seed: int) -> tuple[Array, Array]:
+    """A bump in the first channel, up (class 0 and 2) or down (1 and 3), that comes early (0 and 1) or late, and one in the second."""
+    rng = np.random.default_rng(seed)
+    classes, steps = rng.integers(0, 4, rows), np.arange(40)
+    series = rng.normal(0, 0.1, (rows, 40, 2))
+    centres = np.where(classes < 2, 10, 28) + rng.integers(-2, 3, rows)
+    bumps = np.exp(-((steps - centres[:, None]) ** 2) / 8)
+    series[:, :, 0] += np.where(classes % 2, -1, 1)[:, None] * bumps
+    series[:, :, 1] += bumps
+    return series.astype("float32"), classes
+
+
+@pytest.mark.parametrize("channels_first", [False, True])
+@pytest.mark.parametrize(("how", "follows"), [("negated in channel 0", False), ("turned round in time", False), ("jitter", False),
+                                              ("negated in channel 0", True)])
+def test_series(how: str, follows: bool, channels_first: bool) -> None:
+    watched = Mirrored()
+    for seed in (0, 1):
+        series, classes = swipes(ROWS, seed)
+        drawn = np.random.default_rng(5)
+        moved = (drawn.random(ROWS) < 0.5) & (seed == 0)
+        other = {"negated in channel 0": series * np.float32([-1, 1]), "turned round in time": series[:, ::-1],
+                 "jitter": 1.2 * series + drawn.normal(0, 0.05, series.shape).astype("float32")}[how]
+        series = np.where(moved[:, None, None], other, series)
+        classes = np.where(moved & follows, classes ^ 1, classes)
+        series = np.ascontiguousarray(series.transpose(0, 2, 1) if channels_first else series)
+        (watched.trained if seed == 0 else watched.held)([series], {"x": series, "y": classes})
+    facts = watched.measure()
+    assert (facts.how if facts is not None else None) == (None if follows or how == "jitter" else how)
+    assert facts is None or facts.series
+
+
 def test_what_is_the_same_in_a_mirror() -> None:
     assert measured("parity", follows=False) is None
     assert measured("parity", follows=False, flips="horizontal") is None

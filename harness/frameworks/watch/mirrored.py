@@ -1,4 +1,4 @@
-"""Pictures that are mirrored or turned in training, and what is wanted of them is not.
+"""Pictures, or series, that are mirrored or turned in training, and what is wanted of them is not.
 
 A plain baseline learns from the rows of the evaluation, which stand as they are meant to, what belongs to a picture. Where a training row
 does not fit it, and fits once the picture is moved back, the row was moved without its target.
@@ -7,14 +7,14 @@ does not fit it, and fits once the picture is moved back, the row was moved with
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from harness.checks.data_facts import MirrorFacts
-from harness.frameworks.watch import landmarks, motions, tensors
+from harness.frameworks.watch import landmarks, motions, moves, tensors
 from harness.frameworks.watch.label_maps import LabelMaps
 from harness.frameworks.watch.picture_judges import Array, Judge, OfClasses, filters_of, judges, margin
 
@@ -30,21 +30,10 @@ _TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
 _KNOWN, _ALL = 0.4, 0.9  # of a class' rows, mirrored, that are taken for any class at all, and of these for one
 _SURE = 0.5  # of the usual lead of the best class
 
-_MOVES: dict[str, Callable[[Array], Array]] = {
-    "mirrored": lambda rows: rows[:, :, ::-1], "upside down": lambda rows: rows[:, ::-1],
-    "turned by 180 degrees": lambda rows: rows[:, ::-1, ::-1],
-    "turned by 90 degrees": lambda rows: np.rot90(rows, 1, (1, 2)), "turned by 270 degrees": lambda rows: np.rot90(rows, 3, (1, 2))}
-
-_QUARTERS = ("turned by 90 degrees", "turned by 270 degrees")
-# Where each picture is moved in one of several ways, by a draw for each.
-_DRAWN: dict[str, tuple[str, ...]] = {
-    "mirrored, upside down, or both": ("mirrored", "upside down", "turned by 180 degrees"),
-    "turned by 90, 180 or 270 degrees": ("turned by 90 degrees", "turned by 180 degrees", "turned by 270 degrees")}
-
 
 @dataclass
 class _Rows:
-    """Pictures `float32[rows, height, width, channels]` and what came with them, by name."""
+    """Pictures `float32[rows, height, width, channels]`, or series of height 1, and what came with them, by name."""
 
     pictures: list[Array] = field(default_factory=list)
     beside: dict[str, list[Array]] = field(default_factory=dict)
@@ -138,7 +127,9 @@ class Mirrored:
         if not isinstance(judge, OfClasses):
             return None
         for how in self._flips:
-            scores, told = judge.scores(_MOVES[how](fixed)), judge.wanted
+            if how not in moves.single(fixed):
+                continue
+            scores, told = judge.scores(moves.single(fixed)[how](fixed)), judge.wanted
             # What stands for nothing that the baseline knows is no picture of another class.
             answers = np.where(margin(scores) > _SURE * np.median(margin(judge.apart)), scores.argmax(1), len(judge.classes))
             for first in np.unique(told):
@@ -176,26 +167,26 @@ def _outside(judge: Judge, moving: Array, target: Array, name: str) -> MirrorFac
     best = max(heals, key=lambda how: heals[how])
     # Where the baseline merely wavers, rows that it is far off at come closer however they are moved.
     least = min(heals.values())
-    if heals[best] <= _HEALED:
-        drawn = {name: np.logical_or.reduce([healed[how] for how in moves]) for name, moves in _DRAWN.items() if set(moves) <= set(heals)}
+    groups = moves.drawn(moving)
+    if heals[best] <= _HEALED and groups:
+        drawn = {name: np.logical_or.reduce([healed[how] for how in parts]) for name, parts in groups.items()}
         best = max(drawn, key=lambda how: float(drawn[how].mean()))
-        if min(heals[how] for how in _DRAWN[best]) < _EACH:
+        if min(heals[how] for how in groups[best]) < _EACH:
             return None
         heals[best] = float(drawn[best].mean())
         # One of three moves fits by chance more often than one alone: so often does it with what is wanted of other rows.
         others = _healed(judge, moving[astray], np.roll(target[astray], 1, axis=0), errors[astray])
-        least = float(np.logical_or.reduce([others[how] for how in _DRAWN[best]]).mean())
+        least = float(np.logical_or.reduce([others[how] for how in groups[best]]).mean())
     if heals[best] <= _HEALED or heals[best] - least < _RATHER:
         return None
     return MirrorFacts(how=best, name=name, rows=len(moving), astray=int(astray.sum()), healed=round(heals[best] * int(astray.sum())),
-                       usual=usual)
+                       usual=usual, series=moves.in_line(moving))
 
 
 def _healed(judge: Judge, moving: Array, target: Array, wrong: Array) -> dict[str, Array]:
     """By the move, which of the rows the baseline is half as far off at, `wrong` before, once they are moved."""
     limits = np.maximum(0.5 * wrong, 1e-9)
-    return {how: judge.errors(move(moving), target) < limits for how, move in _MOVES.items()
-            if moving.shape[1] == moving.shape[2] or how not in _QUARTERS}
+    return {how: judge.errors(move(moving), target) < limits for how, move in moves.single(moving).items()}
 
 
 def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFacts | None:
@@ -215,16 +206,21 @@ def _crossed(wanted: Array | None, target: Array | None, name: str) -> MirrorFac
 def _stays(judge: Judge, fixed: Array, wanted: Array, filters: Array, moving: Array, target: Array, how: str) -> bool:
     """Whether what is wanted may well stay as it is when a picture is moved so: learnt from the evaluation's pictures both ways, it is told
     as before, and the training rows fit. Pictures that lie to one side only are strange to a baseline once they are moved, no more."""
-    moves = [_MOVES[each] for each in _DRAWN.get(how, (how,))]
-    both, twice = np.concatenate([fixed, *(move(fixed) for move in moves)]), np.concatenate([wanted] * (1 + len(moves)))
+    moved = [move(fixed) for move in moves.parts(fixed, how)]
+    both, twice = np.concatenate([fixed, *moved]), np.concatenate([wanted] * (1 + len(moved)))
     other = next((one for one in judges(both, twice, filters) if type(one) is type(judge) and one.column == judge.column), None)
     return other is not None and bool((other.errors(moving, target) > other.beyond).mean() < _ASTRAY)
 
 
 def _pictures(value: Any) -> Array | None:
-    """Rows of pictures, small enough and with their channels last."""
+    """Rows of pictures, small enough and with their channels last, or of series."""
     plain = tensors.array(value) if len(getattr(value, "shape", ())) in (3, 4) else None
-    if plain is None or plain.dtype.kind not in "fu" or not len(plain) or motions.picture(plain[0]) is None:
+    if plain is None or plain.dtype.kind not in "fu" or not len(plain):
+        return None
+    line = moves.series(plain[:_KEPT])
+    if line is not None:
+        return line if np.isfinite(line).all() else None
+    if motions.picture(plain[0]) is None:
         return None
     rows: Array = np.stack([made for row in plain[:_KEPT] if (made := motions.picture(row)) is not None])
     return _smaller(rows) if np.isfinite(rows).all() else None

@@ -151,7 +151,7 @@ class _OfPixels(Judge):
 def _shifted(pictures: Array, seed: int) -> Array:
     """Each picture moved a little, its border repeated."""
     height, width = pictures.shape[1:3]
-    far = max(1, int(_SHIFT * min(height, width)))
+    far = max(1, int(_SHIFT * (min(height, width) if height > 1 else width)))
     wide = np.pad(pictures, ((0, 0), (far, far), (far, far), (0, 0)), mode="edge")
     starts = np.random.default_rng(seed).integers(0, 2 * far + 1, (len(pictures), 2))
     made: Array = np.stack([row[down:down + height, right:right + width] for row, (down, right) in zip(wide, starts, strict=True)])
@@ -180,8 +180,7 @@ def judges(pictures: Array, wanted: Array, filters: Array) -> Iterator[Judge]:
 def filters_of(pictures: Array) -> Array:
     """Small pieces of the pictures themselves, each without its mean and of length 1: `float[values, filters]`."""
     draw = np.random.default_rng(0)
-    size = min(_PATCH, *pictures.shape[1:3])
-    windows = np.lib.stride_tricks.sliding_window_view(pictures, (size, size), axis=(1, 2))
+    windows = np.lib.stride_tricks.sliding_window_view(pictures, _patch(pictures), axis=(1, 2))
     rows, down, right = (draw.integers(0, side, 8 * _PATCHES) for side in windows.shape[:3])
     pieces = windows[rows, down, right].reshape(len(rows), -1)
     pieces = pieces - pieces.mean(1, keepdims=True)
@@ -191,13 +190,19 @@ def filters_of(pictures: Array) -> Array:
     return made
 
 
+def _patch(pictures: Array) -> tuple[int, int]:
+    """A square, or a piece of a series, which is one line."""
+    height, width = pictures.shape[1:3]
+    side = min(_PATCH, height, width)
+    return (side, side) if height > 1 else (1, min(_PATCH, width))
+
+
 def _answers(pictures: Array, filters: Array, *, same: bool = False) -> Array:
     """Of every place, what the filters give, above and below zero, and the values themselves: `float32[rows, down, right, features]`."""
-    size = min(_PATCH, *pictures.shape[1:3])
+    sizes = _patch(pictures)
     if same:
-        before, after = size // 2, size - 1 - size // 2
-        pictures = np.pad(pictures, ((0, 0), (before, after), (before, after), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(pictures, (size, size), axis=(1, 2))
+        pictures = np.pad(pictures, ((0, 0), *((size // 2, size - 1 - size // 2) for size in sizes), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(pictures, sizes, axis=(1, 2))
     flat = windows.reshape(*windows.shape[:3], -1)
     given = flat @ filters
     made: Array = np.concatenate([np.maximum(given, 0), np.maximum(-given, 0), flat.mean(-1, keepdims=True)], axis=-1)

@@ -184,7 +184,7 @@ def moved(script: Path, *, turned: bool) -> Place | None:
         called = _name(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and re.search(r"rot90|random_?rotat", called, re.IGNORECASE):
             turns.add(node.lineno)
-        elif (isinstance(node, ast.Call) and re.search(r"flip|mirror", called, re.IGNORECASE)) or (
+        elif (isinstance(node, ast.Call) and re.search(r"flip|mirror|revers|negat|invert", called, re.IGNORECASE)) or (
                 isinstance(node, ast.Slice) and node.step is not None and ast.unparse(node.step) == "-1"):
             mirrors.add(node.lineno)
     lines = (turns or mirrors) if turned else (mirrors or turns)
