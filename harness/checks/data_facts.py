@@ -367,7 +367,7 @@ class LoaderFacts(Facts):
     `numbers`: those that have one number or class a row. `objects`: shape of an
     array of Python's objects, of two axes or more, among the inputs. `empty_passes`: that gave no batch, after others that did.
     `readers`: of a stream that several read. `cached`: what `tf.data` keeps of rows that were drawn. `weighed`: how many
-    weights rows are drawn by, where these are fewer than the rows.
+    weights rows are drawn by, where these are fewer than the rows. `whole`: the rows of the dataset, of which it may give a part.
     """
 
     role: Literal["train", "eval"] = "train"
@@ -397,3 +397,4 @@ class LoaderFacts(Facts):
     readers: ReaderFacts | None = None
     cached: CachedFacts | None = None
     weighed: int | None = None
+    whole: int | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
+from harness.checks import reading
 from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
@@ -16,6 +17,7 @@ class DrawnOnce(Check):
 
     A function that `tf.data` maps, or that `tf.function` or `fit` compile, runs as Python only while it is traced. What NumPy or Python's
     `random` draw there becomes a constant of the graph: the same noise on every row, the same crop, the same half of the dropout.
+    A dataset that seeds a generator by the row's number draws the same for this row in every epoch.
     So does a plain number that the step reads, such as a weight of the loss that a callback is to raise.
     And so it is with a function that takes its seed with each call, as `keras.random.normal` and `tf.random.stateless_normal` do.
     Sources: Keras docs, "Random operations" (an integer seed gives the same values at each call); TensorFlow guide, "Better performance
@@ -39,6 +41,8 @@ class DrawnOnce(Check):
                            "`tf.random.uniform(())`; or wrap the drawing in `tf.numpy_function(...)`.",
                     site=site, stage=stage,
                     evidence=["the state of the generator moved while the function was traced"])
+        if "seeded_rows" in seen.sites:
+            return self._rows(seen, seen.sites["seeded_rows"])
         if "seeded" in seen.sites:
             return self._seeded(seen.sites["seeded"])
         return self._baked(seen.baked) if seen.baked is not None else None
@@ -51,6 +55,17 @@ class DrawnOnce(Check):
             remedy="Give it a generator that moves on, `self.seeds = keras.random.SeedGenerator(2024)` once and `seed=self.seeds` in the "
                    "call; a stateless function of TensorFlow gets another seed at each step, `seed=(2024, step)`.",
             site=site, stage="forward", evidence=["a function that takes its seed with each call gives the same numbers for the same seed"])
+
+    @staticmethod
+    def _rows(seen: Observation, site: Site) -> Finding:
+        """A generator that each row seeds anew by its own number, and by nothing else."""
+        worker = "" if seen.framework in reading.KERAS else " (each worker has a seed of its own, `torch.initial_seed()`)"
+        return Finding(
+            message="Each row seeds its generator by its own number: what is drawn for it is the same in every epoch, so that a row that "
+                    "is to be changed at random is always the same one.",
+            remedy=f"Draw from a generator that goes on, made once in `__init__`{worker}, or let the epoch count for the seed. Rows of "
+                   "an evaluation are right to stay as they are.",
+            site=site, evidence=["the rows were read in more than one epoch, and the seed depends on nothing but the row's number"])
 
     @staticmethod
     def _baked(found: BakedFacts) -> Finding:

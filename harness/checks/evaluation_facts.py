@@ -283,6 +283,7 @@ class EvaluationFacts(Facts):
     itself, over all evaluation steps of Keras.
     `compared`: classes that the script itself held against references, by the line.
     `passes`: answers and labels that come out of two passes in different orders. `relation`: of answers to what is wanted.
+    `loose_relation`: the same by what the script compares, where no evaluation of batches was heard.
     `alignment`: of answers to a language's tokens. `predicted`: answers of a Trainer in another order than its dataset.
     `dropped`: where units are dropped in evaluation mode, by a function not told of it, or a layer built `dropped_anew`. `unlabelled`: a
     Trainer's evaluation found no labels for its `compute_metrics`: columns that the model takes if they are there, and no labels of it.
@@ -307,6 +308,7 @@ class EvaluationFacts(Facts):
     scores: DecisionFacts | None = None
     passes: PassesFacts | None = None
     relation: RelationFacts | None = None
+    loose_relation: RelationFacts | None = None
     dropped: Site | None = None
     dropped_anew: bool = False
     unlabelled: list[str] | None = None

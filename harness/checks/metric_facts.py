@@ -9,8 +9,8 @@ from harness.checks.tensor_facts import Facts, Site, TensorFacts
 
 class RightFacts(Facts):
     """What a metric says (`values`) of scores of this `shape` whose largest is the label at each of so many `places`, of which so many of
-    the `classes` are `present`; and what it says of the same with the labels in another order, `shuffled`. `site`: where it takes the
-    classes from scores."""
+    the `classes` are `present`; and what it says of the same with the labels in another order, `shuffled`.
+    Without `classes`: of answers that are the numbers that are wanted. `site`: where it takes the classes from scores."""
 
     values: dict[str, float] = {}
     shuffled: dict[str, float] = {}

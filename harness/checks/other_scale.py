@@ -46,7 +46,7 @@ class OtherScale(Check):
             raise NotJudged("a model that gives back what it is given may be asked for what is out of the ordinary")
         low, high = scale.held_stds
         unsigned = scale.below > _SIGNED and not scale.held_below
-        narrower = _WIDER if _lost(seen.evaluation.relation) else _NARROWER
+        narrower = _WIDER if _lost(seen.evaluation.relation or seen.evaluation.loose_relation) else _NARROWER
         wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / narrower
         moved = abs(scale.held_mean - scale.mean)
         elsewhere = scale.beside and moved > _ELSEWHERE * max(scale.std, high)

@@ -40,6 +40,13 @@ class RunningOn(Check):
                         "evaluations so far, and not of the last.",
                 remedy=f"Set it back before the loop over batches: `{found.names[0]}.{found.resets}()`.",
                 site=found.site, evidence=[f"its method `{found.resets}` is called nowhere"])
+        if found.default:
+            return Finding(
+                message=f"`{found.names[0]}` is a parameter's default value, which Python makes once, when the function is defined: every "
+                        "evaluation adds to what the ones before it have left there.",
+                remedy=f"Make it in the function: `{found.names[0]}=None`, and in its first line `{found.names[0]} = ...`; or hand over a "
+                       "new one with each call.",
+                site=found.site, evidence=["the function is called in a loop, without this argument, and empties it nowhere"])
         names = " and ".join(f"`{name}`" for name in found.names)
         return Finding(
             message=f"{names} are begun before the loop over epochs, and every evaluation adds to them: what is divided there is of all "

@@ -8,6 +8,8 @@ from harness.catalog.schema import Stage
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
+_WHOLE = 0.97  # of a dataset's rows: what a last batch that is dropped takes away is little
+
 
 class Tally(Check):
     """The right answers of an evaluation are divided by a number that is not that of the rows they were counted over.
@@ -27,9 +29,15 @@ class Tally(Check):
         found = seen.tally
         if found is None:
             return None
-        what = "the number of its batches" if found.batches else "the rows of another one"
+        part = next((loader for loader in seen.loaders if loader.role == "eval" and loader.whole and loader.batches and loader.batch_size
+                     and loader.batches * loader.batch_size < _WHOLE * loader.whole), None)
+        if found.own and part is None:
+            return None
+        what = ("all rows of its dataset, of which a sampler or `drop_last` leaves some out" if found.own else
+                "the number of its batches" if found.batches else "the rows of another one")
         return Finding(
             message=f"`{found.counted}` counts the right answers over the rows of `{found.loader}` and is divided by `{found.by}`, {what}.",
-            remedy=f"Divide by the rows that were counted: `len({found.loader}.dataset)`, or count them along, `rows += len(labels)`, "
-                   "which holds for `drop_last` and samplers too.",
-            site=found.site)
+            remedy=("Divide by the rows that were counted: " + ("" if found.own else f"`len({found.loader}.dataset)`, or ")
+                    + "count them along, `rows += len(labels)`, which holds for `drop_last` and samplers too."),
+            site=found.site, evidence=[f"{part.batches} batches of at most {part.batch_size} rows; rows of the dataset: {part.whole}"]
+            if found.own and part is not None else [])

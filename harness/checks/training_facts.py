@@ -85,24 +85,26 @@ class OwnBackwardFacts(Facts):
 class RunningFacts(Facts):
     """What an evaluation counts in, by its `names`, runs on from one evaluation to the next. Of a metric object: for how many `passes`,
     what it has `told`, and what it would have told of the last pass `alone`. Of an object of the script's own: the method that
-    `resets` it, which nobody calls. `site`: where it is asked, told of a batch, or begun."""
+    `resets` it, which nobody calls. `default`: it is a parameter's default value. `site`: where it is asked, told of a batch, or begun."""
 
     names: list[str]
     passes: int = 0
     told: float | None = None
     alone: float | None = None
     resets: str = ""
+    default: bool = False
     site: Site | None = None
 
 
 class TallyFacts(Facts):
-    """Right answers, the name `counted`, over the rows of a `loader`, that are divided `by` the number of its `batches`, or else by the
-    rows of another loader."""
+    """Right answers, the name `counted`, over the rows of a `loader`, that are divided `by` the number of its `batches`, by the rows of its
+    `own` dataset, or else by those of another loader."""
 
     counted: str
     loader: str
     by: str
     batches: bool
+    own: bool = False
     site: Site | None = None
 
 

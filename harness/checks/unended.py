@@ -31,6 +31,12 @@ class Unended(Check):
         facts = seen.ending
         if not seen.steps:
             raise NotJudged("no step was seen")
+        if "time_limit" in seen.sites and reading.place(seen, "time_limit") is not None:
+            return Finding(
+                message="What is kept as the end of an episode is where its time ran out. Where it ends by itself, in a fall or at the "
+                        "goal, nothing says so, and the target of the value adds what comes next although nothing does.",
+                remedy="Keep the other mark that `step` gives, `terminated`; where the time ran out, the next state's value does count.",
+                site=seen.sites["time_limit"], evidence=["the other mark is handed on to nothing", *reading.own_losses(seen)])
         if facts is not None and facts.sums:
             return self._sums(seen, facts)
         if facts is None or facts.steps < _STEPS or not facts.marked:

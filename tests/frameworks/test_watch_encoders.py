@@ -167,3 +167,26 @@ def test_few_rows_tell_nothing() -> None:
     assert judge("E512", seen) == "clean"
     seen.evaluation.encoded.rows = 40
     assert judge("E512", seen) == "found"
+
+
+PARTS = [("self.scaler.fit_transform(rows)", True), ("self.scaler.fit_transform(rows) if fresh else self.scaler.transform(rows)", False),
+         ("StandardScaler().fit_transform(rows)", False)]  # the last: each part by itself, in training too or not, cannot be told
+
+
+@pytest.mark.parametrize(("made", "wrong"), PARTS)
+def test_one_scaler_that_learns_from_each_part_of_an_evaluation(tmp_path: Path, made: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    split = f"""
+class Prepared:
+    scaler = StandardScaler()
+    def __call__(self, rows, fresh=False):
+        return torch.tensor({made}, dtype=torch.float32)
+prepare = Prepared()
+train, test = prepare(x[:300], fresh=True).numpy(), x[300:]
+"""
+    text = TORCH.replace("SPLIT", split).replace("right = (model(test).argmax(1) == wanted[300:]).float().mean().item()", """right = 0
+    for first in range(0, 100, 20):
+        right += (model(prepare(x[300 + first:320 + first])).argmax(1) == wanted[300 + first:320 + first]).sum().item()""")
+    seen = watch(tmp_path, text, steps=40, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("E512" in found(seen)) is wrong, seen.evaluation.encoded

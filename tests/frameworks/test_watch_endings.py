@@ -85,3 +85,37 @@ def test_a_tape(tmp_path: Path, name: str, factor: str, *, wrong: bool) -> None:
     seen = test_watch_keras.watch(tmp_path, KERAS.replace("FACTOR", factor).replace("NAME", name), steps=20, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert ("L219" in found(seen)) is wrong, (seen.ending, seen.warnings)
+
+
+LIMITED = TORCH[:TORCH.index("for rows in")] + """
+import collections, random
+class World:
+    state = torch.zeros(4)
+    def step(self, action):
+        self.state = self.state + 0.1 * torch.randn(4)
+        fell = bool(self.state.abs().max() > 0.6)
+        self.state = torch.zeros(4) if fell else self.state
+        return self.state, 1.0, fell, False, {}
+world, memory = World(), collections.deque(maxlen=500)
+for turn in range(60):
+    before = world.state
+    STEP
+    KEEP
+    if turn > 30:
+        s, a, r, s2, done = (torch.stack([torch.as_tensor(row[part]) for row in random.sample(memory, 16)]) for part in range(5))
+        update(s, a, r.float(), s2, done.float())
+"""
+
+
+@pytest.mark.parametrize(("step", "keep", "wrong"), [
+    ("after, reward, terminated, truncated, _ = world.step(1)", "memory.append((before, 1, reward, after, truncated))", True),
+    ("after, reward, terminated, truncated, _ = world.step(1)", "memory.append((before, 1, reward, after, terminated))", False),
+    ("after, reward, terminated, truncated, _ = world.step(1)\n    done = terminated or truncated",
+     "memory.append((before, 1, reward, after, done))", False)])
+def test_a_time_limit(tmp_path: Path, step: str, keep: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    text = LIMITED.replace("SHARE", "0.1").replace("TARGET", USED).replace("STEP", step).replace("KEEP", keep)
+    seen = watch(tmp_path, text, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("L219" in found(seen)) is wrong
+    assert not wrong or seen.sites["time_limit"].source == keep

@@ -112,3 +112,41 @@ def test_what_short_of_full_means() -> None:
     assert judge("E526", seen) == "clean"
     seen.evaluation.metrics = []
     assert judge("E526", seen).startswith("no metric of the script's own")
+
+
+NUMBERS = """
+import numpy as np, torch
+from transformers import Trainer, TrainingArguments
+torch.manual_seed(0)
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(4, 1)
+    def forward(self, x, labels=None):
+        logits = self.head(x)
+        return {"loss": torch.nn.functional.mse_loss(logits.squeeze(-1), labels), "logits": logits}
+X = torch.randn(240, 4)
+price = 500 + 200 * X[:, 0] + 20 * torch.randn(240)
+mean, std = price.mean().item(), price.std().item()
+rows = [{"x": x, "labels": (p - mean) / std} for x, p in zip(X, price)]
+def compute_metrics(p):
+    told, wanted = p.predictions.reshape(-1), p.label_ids.reshape(-1)
+    METRIC
+args = TrainingArguments(OUT, num_train_epochs=2, learning_rate=3e-2, report_to=[], use_cpu=True, save_strategy="no")
+trainer = Trainer(Model(), args, train_dataset=rows[:180], eval_dataset=rows[180:], compute_metrics=compute_metrics)
+trainer.train()
+trainer.evaluate()
+"""
+
+
+@pytest.mark.parametrize(("metric", "wrong"), [
+    ("return {'mae': np.abs(told * std + mean - wanted).mean()}", True),
+    ("return {'within_100': (np.abs(told * std + mean - wanted) < 100).mean()}", True),
+    ("return {'mae': np.abs((told - wanted) * std).mean(), 'within_100': (np.abs(told - wanted) * std < 100).mean()}", False),
+    ("return {'rmse': np.sqrt(((told - wanted) ** 2).mean()), 'r2': 1 - ((told - wanted) ** 2).mean() / wanted.var()}", False),
+    ("return {'baseline_mae': np.abs(wanted - 3).mean()}", False)])
+def test_numbers(tmp_path: Path, metric: str, *, wrong: bool) -> None:
+    pytest.importorskip("transformers")
+    seen = watch(tmp_path, NUMBERS.replace("METRIC", metric).replace("OUT", repr(str(tmp_path / "out"))), probe_seconds=0.5)
+    assert any(call.right is not None and not call.right.classes for call in seen.evaluation.metrics), seen.warnings
+    assert ("E526" in found(seen)) is wrong, [call.right for call in seen.evaluation.metrics]

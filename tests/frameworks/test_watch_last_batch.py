@@ -87,3 +87,40 @@ def test_a_metric_that_is_reset_within_the_loop(tmp_path: Path, name: str, befor
         assert told.site is not None
         assert told.site.source == "metric.reset_state()"
         assert "32 of 160 rows" in told.message
+
+
+COUNTED = HEAD + """
+import collections
+test = DataLoader(TensorDataset(X[320:], y[320:]), batch_size=16)
+def counts(guess, yb):
+    return {"right": int((guess == yb).sum()), "rows": len(yb)}
+for epoch in range(4):
+    model.train()
+    for xb, yb in train:
+        loss = F.cross_entropy(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    right, totals = 0, MADE
+    with torch.no_grad():
+        for xb, yb in test:
+            WITHIN
+    print(epoch, AFTER)
+"""
+
+
+@pytest.mark.parametrize(("made", "within", "after", "wrong"), [
+    ("{}", "totals.update(counts(model(xb).argmax(1), yb))", "totals['right'] / totals['rows']", True),
+    ("collections.Counter()", "totals.update(counts(model(xb).argmax(1), yb))", "totals['right'] / totals['rows']", False),
+    ("{}", "totals.update({len(totals): (model(xb).argmax(1) == yb).sum()})", "sum(totals.values())", False),
+    ("{}", "right = (model(xb).argmax(1) == yb).float().mean()", "right", True),
+    ("{}", "right += (model(xb).argmax(1) == yb).float().sum()", "right", False),
+    ("{}", "right = right + (model(xb).argmax(1) == yb).float().sum()", "right", False),
+    ("{}", "right = (model(xb).argmax(1) == yb).float().mean()\n            print(right)", "right", False)])
+def test_a_count_that_takes_the_place_of_the_one_before(tmp_path: Path, made: str, within: str, after: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, COUNTED.replace("MADE", made).replace("WITHIN", within).replace("AFTER", after), steps=50, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("E516" in found(seen)) is wrong, seen.sites.get("last_kept")
+    assert not wrong or seen.sites["last_kept"].source == within

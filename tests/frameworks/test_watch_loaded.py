@@ -100,3 +100,24 @@ def test_fit(tmp_path: Path, name: str, steps: list[str], over: str | None) -> N
     assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
     assert (found(seen) == ["A704"]) == (over is not None)
     assert over is None or line(seen) == over
+
+
+BUILT = """
+class Whole(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body, self.head = body, nn.Linear(2, 2)
+        PART.apply(draw)
+    def forward(self, x):
+        return self.head(self.body(x))
+model.load_state_dict(kept)
+model = Whole(model)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+"""
+
+
+@pytest.mark.parametrize(("part", "fault"), [("self", True), ("self.head", False)])
+def test_a_constructor_draws_what_it_is_given(tmp_path: Path, part: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, HEAD + DRAW + BUILT.replace("PART", part) + LOOP)
+    assert found(seen) == (["A704"] if fault else [])
+    assert not fault or line(seen) == "self.apply(draw)"

@@ -63,3 +63,31 @@ def test_an_object(tmp_path: Path, made: str, begin: str, loop: str, *, wrong: b
         assert seen.running_on is not None
         assert seen.running_on.site is not None
         assert "tracker.update" in seen.running_on.site.source
+
+
+DEFAULT = SCRIPT[:SCRIPT.index("MADE")] + """
+@torch.no_grad()
+def evaluate(PARAMETER):
+    net.eval()
+    BEGIN
+    for rows in torch.arange(240, 320).split(20):
+        guess = net(x[rows]).argmax(1)
+        ADD
+    return VALUE
+""" + SCRIPT[SCRIPT.index("def train"):]
+KEPT = ("kept=[]", "kept.extend((guess == y[rows]).tolist())", "sum(kept) / len(kept)")
+
+
+@pytest.mark.parametrize(("parameter", "add", "value", "begin", "loop", "wrong"), [
+    ("meter=Tracker()", "meter.update(guess, y[rows])", "meter.value()", "pass", ASKED, True),
+    ("meter=Tracker()", "meter.update(guess, y[rows])", "meter.value()", "pass", "print(evaluate(Tracker()))", False),
+    ("meter=Tracker()", "meter.update(guess, y[rows])", "meter.value()", "meter.reset()", ASKED, False),
+    ("*, " + KEPT[0], *KEPT[1:], "pass", ASKED, True), (*KEPT, "pass", ASKED, True), (*KEPT, "kept = []", ASKED, False),
+    (*KEPT, "pass", "pass\nprint(evaluate())", False)])
+def test_a_default_value(tmp_path: Path, parameter: str, add: str, value: str, begin: str, loop: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    text = DEFAULT.replace("PARAMETER", parameter).replace("BEGIN", begin).replace("ADD", add).replace("VALUE", value)
+    seen = watch(tmp_path, text.replace("LOOP", loop), steps=36, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("E524" in found(seen)) is wrong, seen.running_on
+    assert not wrong or f"def evaluate({parameter})" in seen.running_on.site.source

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.checks.training_facts import RunningFacts
-from harness.frameworks.watch import parsed, unreset
+from harness.frameworks.watch import default_made, parsed, unreset
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def find(session: WatchSession) -> RunningFacts | None:
                     name = sorted(above - below)[0] if above - below else sorted(above)[0]
                     line = _begun(tree, name, outer.lineno) or share.lineno
                     return RunningFacts(names=sorted(above | below), site=site((str(session.script), line, "<module>")))
-    return unreset.find(session)
+    return unreset.find(session) or default_made.find(session)
 
 
 def _names(part: ast.AST) -> set[str]:

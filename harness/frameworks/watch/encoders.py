@@ -42,6 +42,7 @@ class Encoders:
         self._states: dict[bytes, set[State]] = {}
         self._places: dict[State, Site | None] = {}
         self._kinds: dict[State, tuple[str, int]] = {}  # the encoder's class, and the numbers in a row (0 of texts)
+        self._objects: dict[State, weakref.ref[Any]] = {}
         self._trained: Counter[State] = Counter()
         self._held: Counter[State] = Counter()
         self._layers: weakref.WeakKeyDictionary[Any, State] = weakref.WeakKeyDictionary()
@@ -119,6 +120,7 @@ class Encoders:
             return
         state = of(encoder)
         self._places.setdefault(state, self._session.sites.here())
+        self._objects.setdefault(state, weakref.ref(encoder))
         self._kinds[state] = type(encoder).__name__, 0 if of is _words else int(made.shape[1])
         for row in rows:
             self._states.setdefault(row, set()).add(state)
@@ -144,12 +146,16 @@ class Encoders:
     def facts(self) -> EncodedFacts | None:
         """None where rows of one of both were not seen to be encoded, or where each part of the data has an encoder of its own."""
         others = Counter({state: rows for state, rows in self._held.items() if state not in self._trained})
-        if len(self._trained) != 1 or len(others) != 1:
+        if len(self._trained) != 1 or not others:
             return None
         (own, trained), (other, rows) = self._trained.most_common(1)[0], others.most_common(1)[0]
         alike = [state for state, kind in self._kinds.items() if kind == self._kinds[own]]
-        if set(alike) != {own, other}:
+        if set(alike) != {own, *others}:
             return None  # more parts than these have one, some of which were not trained on yet
+        if len(others) > 1:
+            if any(self._objects[state]() is not self._objects[own]() for state in others) or self._objects[own]() is None:
+                return None
+            rows = others.total()  # one object, which learns from each part anew
         return EncodedFacts(kind=self._kinds[own][0], trained=trained, rows=rows, site=self._places[other], trained_site=self._places[own])
 
 

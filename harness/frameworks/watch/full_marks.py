@@ -23,9 +23,12 @@ Ask = Callable[[Any, Any], dict[str, float]]
 def measure(ask: Ask, scores: Any, labels: Any) -> RightFacts | None:
     """Asks about scores whose largest is the label, at every place that has one: for the labels, and for the same labels in another order.
     Scores are float[..., classes] beside labels int[...], of which those that are -100 are left as they are; None for others.
+    Of numbers, float[...] beside as many, those that are wanted are given as the answers.
 
     A language model answers at each place with the next one's label: of labels int[rows, places] both are tried, and what is better counts.
     """
+    if _of_numbers(scores, labels):
+        return _numbers(ask, scores, labels)
     if getattr(scores, "ndim", 0) != getattr(labels, "ndim", -1) + 1 or scores.shape[:-1] != labels.shape or scores.dtype.kind != "f":
         return None
     kept = labels != IGNORED
@@ -38,6 +41,18 @@ def measure(ask: Ask, scores: Any, labels: Any) -> RightFacts | None:
     other[kept] = np.random.default_rng(0).permutation(known)
     found = [_best([ask(made, wanted) for made in _made(scores, wanted)]) for wanted in (labels, other)]
     return RightFacts(values=found[0], shuffled=found[1], classes=int(scores.shape[-1]), present=len(np.unique(known)), places=len(known),
+                      shape=list(scores.shape))
+
+
+def _of_numbers(scores: Any, labels: Any) -> bool:
+    kinds = [getattr(getattr(side, "dtype", None), "kind", "") for side in (scores, labels)]
+    return kinds == ["f", "f"] and scores.size == labels.size >= _LEAST and len(np.unique(labels)) > 2
+
+
+def _numbers(ask: Ask, scores: Array, labels: Array) -> RightFacts:
+    other = np.random.default_rng(0).permutation(labels)
+    found = [ask(wanted.reshape(scores.shape).astype(scores.dtype), wanted) for wanted in (labels, other)]
+    return RightFacts(values=found[0], shuffled=found[1], classes=0, present=len(np.unique(labels)), places=int(labels.size),
                       shape=list(scores.shape))
 
 

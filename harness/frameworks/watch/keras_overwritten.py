@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import OverwrittenFacts
-from harness.frameworks.watch import written
+from harness.frameworks.watch import row_seeds, written
 from harness.frameworks.watch.keras_state import generators_kept
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_state import own_generators_kept
@@ -32,6 +32,9 @@ def measure(watch: KerasWatcher) -> None:
     code = getattr(getattr(type(own), "__getitem__", None), "__code__", None)
     if code is None or not hasattr(own, "__len__") or not watch.session.sites.is_own(code.co_filename):
         return
+    loader = watch.data.current
+    if own is not None and loader is not None and loader.came > len(own):
+        watch.session.noted("seeded_rows", row_seeds.written(getattr(type(own), "__getitem__", None), watch.session.sites))
     stored = {name: value for name, value in vars(own).items()
               if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "iuf"}
     if not stored or sum(value.nbytes for value in stored.values()) > _LARGEST:

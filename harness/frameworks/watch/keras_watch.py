@@ -214,6 +214,7 @@ class KerasWatcher:
         texts.note(self.session)
         self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
         self.seen.evaluation.strange, self.seen.evaluation.two_scales = self.splits.ids.facts(), self.relations.two_scales
+        self.seen.evaluation.loose_relation = self.relations.loose()
         self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
         self.seen.evaluation.encoded, self.seen.evaluation.numbered = self.session.encoders.facts(), self.session.numberings.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()

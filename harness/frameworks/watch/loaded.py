@@ -86,5 +86,9 @@ class Loaded:
 
 
 def _parted(first: Stack, second: Stack) -> Place:
-    """Where the second of two stacks parts from the first."""
-    return next((other for one, other in zip(first, second, strict=False) if one != other), second[-1])
+    """Where the second of two stacks parts from the first, or the line of a constructor that is called there: it has drawn what it was
+    given."""
+    start = next((number for number, (one, other) in enumerate(zip(first, second, strict=False)) if one != other), len(second) - 1)
+    while start + 1 < len(second) and second[start + 1][2].rpartition(".")[2] == "__init__":
+        start += 1
+    return second[start]

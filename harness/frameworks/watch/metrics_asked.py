@@ -29,7 +29,7 @@ class AskedMetrics:
 
     def __init__(self, session: WatchSession, seen: Observation, alignment: Alignment | None = None) -> None:
         self._session, self._seen, self._alignment = session, seen, alignment
-        self._known: dict[Any, RightFacts | None] = {}  # what functions say of a model that is always right
+        self._known: dict[Any, RightFacts] = {}  # what functions say of a model that is always right
 
     def answered(self, facts: MetricFacts, mine: Any, prediction: Any) -> None:
         """The metric has said what is in `facts`."""
@@ -174,8 +174,9 @@ class AskedMetrics:
                                              label_ids=wanted))
             return numbers(values) if isinstance(values, dict) else {}
 
-        facts.right = self._known[code] = full_marks.measure(ask, scores, labels)
+        facts.right = full_marks.measure(ask, scores, labels)
         if facts.right is not None:
+            self._known[code] = facts.right
             facts.right.site = site(full_marks.taken(code, self._session.sites)) or self._compares(mine) or self._written(mine)
 
     def _compares(self, function: Any) -> Site | None:

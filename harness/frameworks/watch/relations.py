@@ -12,7 +12,7 @@ from harness.checks.evaluation_facts import DilutedFacts, RelationFacts, TwoScal
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import dilution, two_scales
 
-_BATCHES, _ROWS, _LEAST, _COMPARED, _TRIED, _LAST = 32, 50_000, 100, 60, 8, 6
+_BATCHES, _ROWS, _LEAST, _LOOSE, _COMPARED, _TRIED, _LAST = 32, 50_000, 100, 200, 60, 8, 6
 # How far the shares of classes, and quantiles (in deviations) of numbers, may be from those of the model's answers.
 _ALIKE, _ALIKE_NUMBERS, _LEVELS = 0.02, 0.5, (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -30,6 +30,7 @@ class Relations:
         self._shares: dict[bool, deque[tuple[Pair, Array]]] = {held: deque(maxlen=_BATCHES) for held in (False, True)}
         self._over, self._unpadded = False, 0  # batches without padding, one after the other
         self._compared: list[tuple[Pair, Site | None]] = []
+        self._loose: list[Pair] = []  # what was held against references while no evaluation was heard
         self.two_scales: TwoScalesFacts | None = None
         self.loader: Site | None = None  # of the others
 
@@ -65,6 +66,8 @@ class Relations:
         sides = [np.asarray(side.detach().cpu() if hasattr(side, "detach") else side) for side in (answers, references)]
         if all(side.dtype.kind in "iuf" and side.ndim for side in sides):
             pair = numbers(*sides)
+            if pair is not None and not self._held and len(pair[1]) >= max(_LOOSE, 2 * len(self._trained[-1][1])):
+                self._loose.append(pair)
             self._compared += [(pair, place)] if pair is not None and self._held else []
             known = [each for each in self._trained if each[1].dtype.kind == "f"]
             if pair is not None and known and (self.two_scales is None or not self.two_scales.mapped):
@@ -91,6 +94,15 @@ class Relations:
                 if found.compared is None or value > found.compared:  # a baseline is held against the references as well
                     found.compared, found.place = value, place
         return found
+
+    def loose(self) -> RelationFacts | None:
+        """The same of classes that the script holds against each other by itself, the best of them; None where an evaluation was heard."""
+        known = _joined(list(self._trained))
+        if known is None or self._held or not self._loose or known[1].dtype.kind != "i":
+            return None
+        best = max(self._loose[:_COMPARED], key=lambda pair: _right(*pair))
+        return RelationFacts(trained=_right(*known), trained_rows=len(known[1]), held=_right(*best), rows=len(best[1]), classes=True,
+                             trained_majority=_commonest(known[1]), majority=_commonest(best[1]), answered=_commonest(best[0]))
 
     def _diluted(self, *, held: bool) -> DilutedFacts | None:
         known = list(self._shares[held])

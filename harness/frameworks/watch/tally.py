@@ -1,4 +1,7 @@
-"""Right answers that are counted over one loader and divided by the size of something else: read off a script's text."""
+"""Right answers that are counted over one loader and divided by the size of something else: read off a script's text.
+
+Where it is the size of the loader's own dataset, the loader has to tell whether it goes over all of it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ _Scope = ast.FunctionDef | ast.Module
 
 def facts(script: Path) -> TallyFacts | None:
     """Of the first such division. What is counted are rows, `(answers == labels).sum()`, over a loop; what it is divided by is
-    the number of batches of what the loop is on, where its name speaks of a loader, or the rows of another one, `len(other.dataset)`."""
+    the number of batches of what the loop is on, where its name speaks of a loader, the rows of another one, `len(other.dataset)`, or of
+    the dataset that is its own."""
     tree = parsed.tree(str(script))
     for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))):
         nodes = list(parsed.within(scope))
@@ -29,9 +33,10 @@ def facts(script: Path) -> TallyFacts | None:
                 loader, name = counted[ast.unparse(_bare(node.left))], ast.unparse(_bare(node.left))
                 by = _size(node.right)
                 batches = by == loader and bool(_LOADER.search(loader))
-                if batches or (by is not None and by.endswith(".dataset") and _other(by.removesuffix(".dataset"), loader, nodes)):
+                own = by == f"{loader}.dataset"
+                if batches or own or (by is not None and by.endswith(".dataset") and _other(by.removesuffix(".dataset"), loader, nodes)):
                     place = (str(script), node.lineno, getattr(scope, "name", "<module>"))
-                    return TallyFacts(counted=name, loader=loader, by=f"len({by})", batches=batches, site=site(place))
+                    return TallyFacts(counted=name, loader=loader, by=f"len({by})", batches=batches, own=own, site=site(place))
     return None
 
 
@@ -43,11 +48,11 @@ def _counted(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
         source = loop.iter
         while isinstance(source, ast.Call) and source.args and ast.unparse(source.func).rpartition(".")[2] in _WRAPPED:
             source = source.args[0]
-        if not isinstance(source, ast.Name):
+        if not isinstance(source, ast.Name | ast.Attribute):
             continue
         for node in (inner for part in loop.body for inner in ast.walk(part)):
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _of_rows(node.value):
-                yield ast.unparse(node.target), source.id
+                yield ast.unparse(node.target), ast.unparse(source)
 
 
 def _of_rows(value: ast.expr) -> bool:

@@ -10,6 +10,7 @@ from harness.frameworks.watch import (
     blends,
     dilution,
     fills,
+    last_kept,
     loss_scales,
     one_scale,
     one_shot,
@@ -17,6 +18,7 @@ from harness.frameworks.watch import (
     shifts,
     stored,
     tally,
+    time_limits,
     unread_masks,
     written,
 )
@@ -35,7 +37,7 @@ def note(session: WatchSession) -> None:
                        ("scaled_whole", one_scale.written),
                        ("shift.written", shifts.written), ("shift.copied", shifts.copied),
                        ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
-                       ("exhausted", one_shot.exhausted)):
+                       ("time_limit", time_limits.written), ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
 
 

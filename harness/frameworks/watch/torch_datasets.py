@@ -24,7 +24,7 @@ def loader_facts(loader: Any) -> LoaderFacts:
     dataset = loader.dataset
     facts = LoaderFacts(kind=type(loader).__name__, dataset_kind=type(dataset).__name__, batch_size=_batch_size(loader),
                         rows=_length(dataset), batches=_length(loader), shuffled=shuffled(loader), replaces=_replaces(loader),
-                        collator=_name(loader.collate_fn), weighed=_weighed(loader))
+                        collator=_name(loader.collate_fn), weighed=_weighed(loader), whole=_length(dataset))
     try:
         _describe_dataset(facts, dataset, _drawn(loader))
     except Exception:  # noqa: BLE001 - a user's dataset may refuse anything

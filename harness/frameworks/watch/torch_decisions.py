@@ -90,8 +90,8 @@ class Decisions:
     def _compared(self, name: str, output: Any, args: Any, result: Any) -> None:
         """A comparison row by row: scores asked to be whole numbers, and an axis of length one that makes a table of all pairs."""
         both = [side for side in args[:2] if tensors.is_tensor(side)]
-        if len([side for side in both if side in self._followed]) != 1:
-            return  # outputs among themselves are paired on purpose
+        if len(both) != 2 or len([side for side in both if side in self._followed]) != 1:
+            return  # a number is no answer to a row, and outputs among themselves are paired on purpose
         other = next(side for side in both if side not in self._followed)
         self._watch.session.compared(output, other)
         if output in self._asked:

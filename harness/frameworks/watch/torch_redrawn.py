@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import RedrawnFacts
-from harness.frameworks.watch import tensors, torch_batches, torch_datasets, written
+from harness.frameworks.watch import row_seeds, tensors, torch_batches, torch_datasets, written
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_state import generators_kept, own_generators_kept
 
@@ -31,6 +31,8 @@ def measure(watch: TorchWatcher) -> None:
     code = getattr(getattr(type(own), "__getitem__", None), "__code__", None)
     if code is None or not watch.session.sites.is_own(code.co_filename):
         return
+    if loader is not None and loader.begun > 1:
+        watch.session.noted("seeded_rows", row_seeds.written(type(own).__getitem__, watch.session.sites))
     with generators_kept(watch.torch), own_generators_kept(own):
         first, second = _twice(dataset)
         more = _twice(dataset)  # a few rows more or less covered make a difference

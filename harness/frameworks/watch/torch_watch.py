@@ -211,11 +211,7 @@ class TorchWatcher:
         self.passes.trained()
         self.evaluations.training_resumes()
         self.phases.trained([call.module for call in calls])
-        if self.seen.further is None:
-            pair = self.session.safely("outputs and targets", torch_relations.pair, self, calls[-1]) if calls else None
-            asked = trees.leaves([calls[-1].args, calls[-1].kwargs], self.torch.is_tensor) if calls else ()
-            self.relations.trained(pair, asked)
-            self.session.safely("columns", self.session.emptied.trained, asked, None if pair is None else pair[1])
+        related = self.session.safely("outputs and targets", torch_relations.trained, self, calls)
         self.evaluations.trained(calls)
         self.session.safely("a judge and a maker", self._judged, loss, calls)
         for call in calls:
@@ -243,6 +239,8 @@ class TorchWatcher:
         if records and len(calls) == 1:
             self.session.safely("mixed rows", self._mixed, loss, calls[0], records)
             self.session.safely("answers in one row", self.flattened.trained, calls[0], records)
+        if records and not related:
+            self.session.safely("outputs and targets", torch_relations.by_loss, self, calls, records[-1].target)
         if records:
             self.session.safely("pairs", self.pairs.trained, calls, records[-1].target)
         if self.data.current is None and records and calls:
@@ -361,6 +359,7 @@ class TorchWatcher:
         self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
         self.seen.evaluation.strange, self.seen.evaluation.handed = self.splits.ids.facts(), self.handed.facts()
         self.seen.opposed, self.seen.evaluation.two_scales = self.opposed.facts(), self.relations.two_scales
+        self.seen.evaluation.loose_relation = self.relations.loose()
         self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
         self.seen.evaluation.encoded, self.seen.evaluation.numbered = self.session.encoders.facts(), self.session.numberings.facts()
         self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
