@@ -138,6 +138,14 @@ class ExplodingGradients(Check):
                 remedy="Clip between both: `loss.backward()`, then `clip_grad_norm_(model.parameters(), max_norm)`, then "
                        "`optimizer.step()`.",
                 site=reading.place(seen, "clipping", "backward"), evidence=reading.own_losses(seen))
+        written = seen.sites.get("late_clipping") if seen.framework in reading.KERAS else None
+        if written is not None:
+            return Finding(
+                message="Gradients are clipped after the step that they were for: each step goes along them as they came, and nothing is "
+                        "made of what is clipped.",
+                remedy="Clip before the step: `gradients, _ = tf.clip_by_global_norm(gradients, limit)`, then "
+                       "`optimizer.apply_gradients(zip(gradients, variables))`.",
+                site=written, evidence=reading.own_losses(seen))
         if seen.optimizer is not None and seen.optimizer.clips_late:
             return Finding(
                 message="Gradients are clipped after the step that they were for: each step goes along them as they came, and what is "

@@ -29,7 +29,15 @@ class Tempered(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what two models gave and what the loss was given, by which temperature one makes the other."""
-        facts = seen.tempered
+        facts, one_side = seen.tempered, seen.sites.get("one_side")
+        if one_side is not None and (facts is None or not facts.temperatures):
+            return Finding(
+                message="One side of the distillation is divided by the temperature and the other is not: the loss is multiplied by its "
+                        "square, as where both are, and the student is to give the teacher's softened answers at a temperature of 1.",
+                remedy="Divide the student's logits by the same temperature before their softmax, or the loss that takes it: "
+                       "`loss_of(soft, logits / T) * T ** 2`.",
+                site=one_side,
+                evidence=["the script divides by the temperature in one place, within one softmax", *reading.own_losses(seen)])
         if facts is not None and not facts.temperatures and len(facts.softened) >= _CALLS:
             return _unsquared(seen, statistics.median(facts.softened))
         if facts is None or (len(facts.temperatures) < _CALLS and not facts.read):

@@ -41,6 +41,7 @@ table = pd.DataFrame({"a": X[:, 0], "patient_id": [f"p{n}" for n in person], "la
 one, other = train_test_split(table, test_size=0.25, random_state=0)
 fitted, held = one.index.to_numpy(), other.index.to_numpy()
 """
+BESIDE = "table = pd.DataFrame({'speaker': PERSON, 'take': np.arange(480) % 12, 'sick': y})\n" + PLAIN.replace("=y", "=table.sick")
 TORCH = """
 one, other = random_split(TensorDataset(torch.tensor(X), torch.tensor(y)), [360, 120])
 fitted, held = list(one.indices), list(other.indices)
@@ -53,6 +54,7 @@ fitted, held = list(one.indices), list(other.indices)
     ("fitted, held = next(KFold(4, shuffle=True, random_state=0).split(X, y))", OF_A_PERSON, "speakers", ["E523"]),
     (TABLE, OF_A_PERSON, "person", ["E523"]),
     (TORCH, OF_A_PERSON, "person", ["E523"]),
+    (BESIDE, OF_A_PERSON, "fine_class", ["E523"]), (BESIDE, OF_A_ROW, "fine_class", []),
     (PLAIN, OF_A_ROW, "person", []),  # the label is of the row, and the same persons may come again
     (PLAIN, OF_A_PERSON, "fine_class", []),  # nothing says that these are somebody
     ("fitted, held = next(GroupShuffleSplit(1, test_size=0.25, random_state=0).split(X, y, groups=person))", OF_A_PERSON, "person", []),

@@ -49,3 +49,26 @@ def test_prompts_of_one_length(tmp_path: Path) -> None:
     seen = watch(tmp_path, text, steps=40, probe_seconds=1)
     assert seen.evaluation.prompts is not None
     assert (seen.evaluation.prompts.padded, found(seen)) == (0, [])
+
+
+OWN = TEXT[:TEXT.index("print(writer.generate")] + """
+rows = rows.clone()
+mask = MASK
+with torch.no_grad():
+    for turn in range(3):
+        logits = writer(input_ids=rows, attention_mask=mask).logits
+        following = TAKEN.argmax(-1)
+        rows = torch.cat([rows, following[:, None]], 1)
+        mask = torch.cat([mask, torch.ones_like(mask[:, :1])], 1)
+"""
+
+
+@pytest.mark.parametrize(("side", "taken", "fault"), [
+    ("right", "logits[:, -1]", True), ("left", "logits[:, -1]", False),
+    ("right", "logits[torch.arange(len(rows)), mask[:, : 6 + turn].argmin(1) - 1 if turn == 0 else -1]", False)])
+def test_a_loop_that_writes(tmp_path: Path, side: str, taken: str, *, fault: bool) -> None:
+    text = OWN.replace("SIDE", side).replace("MASK", "(rows > 0).long()").replace("TAKEN", taken)
+    seen = watch(tmp_path, text, steps=40, probe_seconds=1)
+    assert seen.exception is None, seen.exception
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E521" in found(seen)) is fault, seen.evaluation.prompts

@@ -51,3 +51,20 @@ def test_finding() -> None:
     assert "one token before" in finding("D106", seen).message
     seen.batches = [BatchFacts(slipped=False), BatchFacts(slipped=None)]
     assert judge("D106", seen) == "no baseline was fitted on the rows"
+
+
+@pytest.mark.parametrize(("first", "wrong"), [(0, True), (1, False)])
+def test_pieces_of_words(first: int, wrong: bool) -> None:
+    """Words of one to three pieces, of which the first has the label."""
+    generator = np.random.default_rng(0)
+    ids, mask, labels = (np.full((64, 24), value) for value in (PAD, 0, IGNORED))
+    for row in range(64):
+        pieces, tags = [], []
+        for word in generator.integers(3, 15, generator.integers(4, 8)).tolist():
+            more = word % 3
+            pieces += [word, *(20 + word + part for part in range(more))]
+            tags += [word % 2, *[IGNORED] * more]
+        whole = [FIRST, *pieces, LAST]
+        ids[row, :len(whole)], mask[row, :len(whole)] = whole, 1
+        labels[row, first:first + len(tags)] = tags
+    assert slipped.before(ids, mask, labels) is wrong

@@ -80,6 +80,7 @@ class Grouped:
             self._look(frame, [dataset.tensors[-1].detach().cpu().numpy()], parts[0].indices, parts[1].indices)
 
     def _look(self, frame: FrameType | None, given: list[Any], fitted: Any, held: Any) -> None:
+        stratify = _stratified(frame)
         while frame is not None and not self._session.sites.is_own(frame.f_code.co_filename):
             frame = frame.f_back
         one, other = np.asarray(fitted), np.asarray(held)
@@ -87,7 +88,8 @@ class Grouped:
         if frame is None or rows > _MOST or not len(other):
             return
         labels = [column for name, column in _columns(given, rows) if not _WHOSE.search(name)]
-        for name, whose in [*_columns(given, rows), *_named(frame, rows)]:
+        labels += [column for _, column in _columns([stratify], rows)] if stratify is not None else []
+        for name, whose in [*_columns(given, rows), *_named(frame, rows), *_beside(frame, rows)]:
             groups = np.unique(whose) if _WHOSE.search(name) else np.zeros(0)
             if not _LEAST <= len(groups) <= rows / _ROWS_EACH:
                 continue
@@ -108,6 +110,17 @@ def _shuffles(splitter: Any) -> bool:
 def _arrays(frame: FrameType | None) -> list[Any]:
     """What `train_test_split` was given, where it is that which asks for the split."""
     return list(frame.f_locals.get("arrays", ())) if frame is not None and frame.f_code.co_name == "train_test_split" else []
+
+
+def _stratified(frame: FrameType | None) -> Any:
+    """The labels by which `train_test_split` is to share rows out evenly."""
+    return frame.f_locals.get("stratify") if frame is not None and frame.f_code.co_name == "train_test_split" else None
+
+
+def _beside(frame: FrameType, rows: int) -> list[tuple[str, Any]]:
+    """Columns of tables that the script knows where it splits their rows by numbers."""
+    tables = [value for value in {**frame.f_globals, **frame.f_locals}.values() if hasattr(value, "columns") and hasattr(value, "iloc")]
+    return [(name, column) for table in tables if len(table) == rows for name, column in _columns([table], rows)]
 
 
 def _named(frame: FrameType, rows: int) -> list[tuple[str, Any]]:

@@ -14,14 +14,17 @@ _TURNED = {"reverse", "flip", "flipud", "appendleft", "insert"}
 
 
 def facts(script: Path) -> CreditFacts | None:
-    """Of the first loop over rewards, from the front, that keeps a discounted sum at each step; of scripts that take logarithms of the
-    probabilities of actions. None where what it keeps is turned round afterwards."""
+    """Of the first loop over rewards, from the front, that keeps a discounted sum at each step, or of the first running sum of them; of
+    scripts that take logarithms of the probabilities of actions. None where what is kept is turned round."""
     tree = parsed.tree(str(script))
     if not any(any(word in name for word in _POLICIES) for name in _names(tree)):
         return None
     for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))):
         nodes = list(parsed.within(scope))
         for loop in nodes:
+            summed = _summed(scope, loop)
+            if summed is not None:
+                return CreditFacts(rewards=summed, site=site((str(script), loop.lineno if isinstance(loop, ast.Call) else 1, "<module>")))
             if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name | ast.Attribute) and isinstance(loop.target, ast.Name):
                 found = _kept(loop)
                 if found is not None and "rew" in _word(loop) and not _is_turned(nodes, loop.iter, found):
@@ -31,6 +34,20 @@ def facts(script: Path) -> CreditFacts | None:
                 if numbered is not None and not _is_turned(nodes, ast.parse(numbered[0], mode="eval").body, numbered[1]):
                     return CreditFacts(rewards=numbered[0], site=site((str(script), numbered[2], "<module>")))
     return None
+
+
+def _summed(scope: ast.AST, node: ast.AST) -> str | None:
+    """The rewards, where a running sum over them is taken from the front: nothing in the function turns anything round, and the sum is not
+    taken off the whole."""
+    if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "cumsum":
+        return None
+    given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+    rewards = next((name for part in given for name in sorted(_names(part)) if "rew" in name.lower()), None)
+    text = ast.unparse(scope)
+    turned = "[::-1]" in text or any(word in text for word in (*_TURNED, "reversed"))
+    taken_off = any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) and any(inner is node for inner in ast.walk(part))
+                    for part in ast.walk(scope))
+    return None if turned or taken_off or not isinstance(scope, ast.FunctionDef) else rewards
 
 
 def _word(loop: ast.For) -> str:

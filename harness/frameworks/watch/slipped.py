@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.frameworks.watch import fills
 
-_IGNORED, _ROWS, _MOSTLY, _MORE, _SHIFTED = -100, 8, 0.9, 0.1, 0.5
+_IGNORED, _ROWS, _MOSTLY, _SOME, _MORE, _SHIFTED, _HALF = -100, 8, 0.9, 0.2, 0.1, 0.5, 0.65
 
 Array = np.ndarray[Any, Any]
 
@@ -31,6 +31,10 @@ def before(ids: Array, mask: Array | None, labels: Array) -> bool | None:
         return False
     if _commonest(labels[:, 0]) > _MOSTLY or not _counted(ids, shown, marked):
         return None
+    if (marked.sum(1) < shown.sum(1) - 2).mean() > _SOME:  # some pieces have no label, and which these are is told by the piece as well
+        places = shown[:, 1:]
+        behind, here = (_told(ids[:, 1:][places], part[places]) for part in (labels[:, :-1], labels[:, 1:]))
+        return 1 - behind < _HALF * (1 - here) and 1 - here > _MORE
     own = marked[:, 1:]
     ahead = marked[:, :-1] & shown[:, 1:]
     if (labels[:, :-1] == ids[:, 1:])[ahead].mean() > _SHIFTED:
@@ -39,12 +43,15 @@ def before(ids: Array, mask: Array | None, labels: Array) -> bool | None:
 
 
 def _counted(ids: Array, shown: Array, marked: Array) -> bool:
-    """Whether rows have as many labels as words, or as tokens. Whoever asks for the label of the next word has one more than words."""
+    """Whether rows have as many labels as words, or as tokens; or, where some pieces of words have none, labels that end where so many end
+    that begin with the row. Whoever asks for the label of the next word has one more than words."""
     length = shown.sum(1)
     last = ids[np.arange(len(ids)), length - 1]
     words = length - 1 - int((last == last[0]).all())
     labels = marked.sum(1)
-    return bool(((labels == words) | (labels == length)).mean() >= _MOSTLY)
+    reach = marked.shape[1] - marked[:, ::-1].argmax(1)
+    pieces = bool((reach <= words).mean() >= _MOSTLY and (reach == words).mean() >= _SOME and (labels < words).mean() >= _SOME)
+    return pieces or bool(((labels == words) | (labels == length)).mean() >= _MOSTLY)
 
 
 def _told(tokens: Array, labels: Array) -> float:

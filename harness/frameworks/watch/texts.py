@@ -11,13 +11,16 @@ from harness.frameworks.watch import (
     dilution,
     fills,
     last_kept,
+    late_clipping,
     loss_scales,
     one_scale,
     one_shot,
+    one_side,
     returns,
     shifts,
     stored,
     tally,
+    target_encoding,
     time_limits,
     unread_masks,
     written,
@@ -37,7 +40,9 @@ def note(session: WatchSession) -> None:
                        ("scaled_whole", one_scale.written),
                        ("shift.written", shifts.written), ("shift.copied", shifts.copied),
                        ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
-                       ("time_limit", time_limits.written), ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
+                       ("time_limit", time_limits.written), ("one_side", one_side.written), ("late_clipping", late_clipping.written),
+                       ("target_encoding", target_encoding.written),
+                       ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
 
 

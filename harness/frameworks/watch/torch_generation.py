@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.checks.text_facts import WrittenFacts
 from harness.frameworks.watch import tensors, torch_batches
+from harness.frameworks.watch.torch_decoding import OwnDecoding
 from harness.frameworks.watch.torch_prompts import Prompts
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Generations:
         self._rows: list[tuple[int, bool]] = []
         self._facts: WrittenFacts | None = None
         self._prompts = Prompts(watch)
+        self.own = OwnDecoding(watch)
 
     def attach(self) -> None:
         """Hook transformers' `generate`."""

@@ -189,6 +189,7 @@ class TorchWatcher:
         if not call.grad or self.evaluating:
             self.session.safely("a mask", self.masks.asked, call)
             self.session.safely("an answer", self.rested.answered, call)
+            self.session.safely("a token that is written", self.generations.own.ran, call)
             self.evaluations.forward(call)
             return
         self.session.safely("an answer", self.kept.answered, call.output)
