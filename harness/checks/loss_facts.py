@@ -240,12 +240,13 @@ class UnweighedFacts(Facts):
 
 class WeightFacts(Facts):
     """What a loss multiplies its classes by (`class`), or the positives of each of its outputs (`positive`), and how often each of them
-    came among `rows` targets."""
+    came among `rows` targets. `measured`: by how strongly the loss pulls at rows of each class, where the script weighs them itself."""
 
     kind: Literal["class", "positive"]
     weights: list[float]
     counts: list[int] = []
     rows: int = 0
+    measured: bool = False
 
 
 class DivergenceFacts(Facts):

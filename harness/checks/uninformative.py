@@ -101,6 +101,8 @@ class UninformativeLabels(Check):
         if chance:
             evidence.append("the evaluation is no better than the share of the most frequent label")
         loader = raised.train_loader(seen)
+        evidence += ["files whose names have numbers are read in the order of their letters: 10 comes before 2"] * (
+            "text_order" in seen.sites)
         return (self._covered(seen.redrawn, evidence) if apart is None else None) or Finding(
             message=f"The labels tell nothing about the inputs: a simple baseline is right on {100 * told:.0f} % of the "
                     "rows, and on "
@@ -108,7 +110,7 @@ class UninformativeLabels(Check):
             remedy="Read some rows beside their labels. Look for inputs and labels that were shuffled, sorted or filtered apart from each "
                    "other: "
                    "keep them in one table (`dataset.shuffle()` moves whole rows) until the batch is made.",
-            site=apart
+            site=seen.sites.get("text_order") or apart
             or reading.place(seen, "getitem.labels" if seen.framework in reading.KERAS else "getitem.computed")
             or raised.made_by(seen, *raised.LABELS)
             or (loader.site if loader else None)

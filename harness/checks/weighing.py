@@ -17,6 +17,8 @@ _NEAR, _APART = 0.1, math.log(1.5)
 # The powers that are in use: of the frequency itself, and of its root.
 _POWERS = (1.0, 0.5)
 _ROWS, _RARE, _DOUBT, _SHOWN = 200, 20, 1.5, 6
+# Of two classes that a script weighs by itself: the share of the rare one, and how many times as much the other counts.
+_SCARCE, _HEAVIER = 0.35, 2.0
 
 
 class ClassWeights(Check):
@@ -24,7 +26,8 @@ class ClassWeights(Check):
 
     Weights are to be in inverse proportion to how often a class comes (or to the root of that). Where they are in proportion to it, the
     rare classes count even less than without any; where they are in an order of their own, each class gets another one's. Judged only
-    where the weights follow such a formula closely: weights that were chosen by hand may have their reasons.
+    where the weights follow such a formula closely: weights that were chosen by hand may have their reasons. Of two classes that a loss
+    weighs by itself, as a focal loss does, it is enough that the common one counts twice as much as the rare one.
     Sources: King and Zeng 2001, "Logistic Regression in Rare Events Data"; PyTorch docs, `BCEWithLogitsLoss` (`pos_weight` is negatives
     over positives); scikit-learn docs, `compute_class_weight`.
     """
@@ -50,7 +53,10 @@ class ClassWeights(Check):
         weights = weights if facts.kind == "positive" else _centred(weights)
         if not any(max(map(abs, log)) > max(_APART, 3 * max(tolerance)) for log in logs):
             return None  # all come about as often
-        if any(_follow(weights, [power * part for part in log], tolerance) for log in logs for power in _POWERS):
+        rare = min(range(len(shares)), key=shares.__getitem__)
+        heavier = len(shares) == 2 and facts.weights[1 - rare] > _HEAVIER * facts.weights[rare]
+        by_hand = facts.measured and heavier and shares[rare] < _SCARCE
+        if by_hand or any(_follow(weights, [power * part for part in log], tolerance) for log in logs for power in _POWERS):
             return self._inverted(seen, facts, shares)
         turned = [[-power * part for part in log] for log in logs for power in _POWERS]
         widest = [max(tolerance)] * len(weights)

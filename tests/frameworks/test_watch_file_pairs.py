@@ -110,3 +110,38 @@ for one in (open, first, Path.open):
 """
     seen = watch(tmp_path, text)
     assert seen.exception is None, seen.exception
+
+
+NUMBERS = """
+import csv, pathlib
+import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+root, rng = pathlib.Path("ROOT"), np.random.default_rng(0)
+root.mkdir(parents=True)
+y = rng.integers(0, 2, 240)
+for number, label in enumerate(y):
+    np.save(root / NAMED, rng.normal(2 * label - 1, 1, 8).astype("float32"))
+files = sorted(root.glob("*.npy"))
+x = torch.from_numpy(np.stack([np.load(path) for path in files]))
+y = torch.from_numpy(y)
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 2))
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for epoch in range(6):
+    for rows in torch.randperm(200).split(20):
+        loss = F.cross_entropy(model(x[rows]), y[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        right = (model(x[200:]).argmax(1) == y[200:]).float().mean()
+"""
+
+
+@pytest.mark.parametrize(("named", "wrong"), [('f"clip_{number}.npy"', True), ('f"clip_{number:04d}.npy"', False)])
+def test_names_in_the_order_of_their_letters(tmp_path: Path, named: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, NUMBERS.replace("ROOT", str(tmp_path / "data")).replace("NAMED", named), steps=60, probe_seconds=3)
+    assert seen.exception is None, seen.exception
+    assert ("text_order" in seen.sites) is wrong
+    assert ("D106" in found(seen)) is wrong
+    assert not wrong or seen.sites["text_order"].source == 'files = sorted(root.glob("*.npy"))'

@@ -41,7 +41,7 @@ model.fit(x, y, epochs=3, verbose=0)
 
 @pytest.mark.parametrize(("blocks", "fault"), [
     ("nn.ModuleList([nn.Linear(10, 10)] * 3)", True), ("nn.Sequential(*[nn.Linear(10, 10)] * 3)", True),
-    ("nn.Sequential(*(3 * [block()]))", True), ("nn.ModuleList([one] * 3)", True),
+    ("nn.Sequential(*(3 * [block()]))", True), ("nn.ModuleList([one] * 3)", True), ("nn.ModuleList([one for _ in range(3)])", True),
     ("nn.ModuleList([nn.Linear(10, 10) for _ in range(3)])", False), ("nn.Sequential(*[nn.ReLU()] * 3)", False),
     ("nn.ModuleList([one, one, one])", False)])  # shared on purpose
 def test_torch(tmp_path: Path, blocks: str, *, fault: bool) -> None:
@@ -52,7 +52,7 @@ def test_torch(tmp_path: Path, blocks: str, *, fault: bool) -> None:
         assert seen.repeated is not None
         assert seen.repeated.times == 3
         assert seen.repeated.site is not None
-        assert "* " in seen.repeated.site.source
+        assert "self.blocks" in seen.repeated.site.source
 
 
 @pytest.mark.parametrize("name", small.KERAS)

@@ -67,3 +67,21 @@ model.fit(x, y, class_weight=balance, epochs=2, verbose=0)
     place = weighing.made(tmp_path / "train.py")
     assert place is not None
     assert place[1] == 9
+
+
+FOCAL = """
+ce = F.cross_entropy(out, yb, reduction="none")
+        alpha = torch.where(yb == RARE, 0.85, 0.15)
+        loss = (alpha * (1 - torch.exp(-ce)) * ce).mean()"""
+
+
+@pytest.mark.parametrize(("rare", "few", "fault"), [("0", True, True), ("1", True, False), ("0", False, False)])
+def test_a_loss_that_weighs_by_itself(tmp_path: Path, rare: str, few: bool, *, fault: bool) -> None:
+    pytest.importorskip("torch")
+    loop = LOOP.replace("loss = F.cross_entropy(out, yb)", FOCAL.strip().replace("RARE", rare))
+    seen = watch(tmp_path, (HEAD.replace(ROWS, FEW) if few else HEAD).replace("batch_size=16", "batch_size=40") + loop, probe_seconds=1)
+    assert seen.exception is None, seen.exception
+    assert seen.weights is not None, seen.warnings
+    assert seen.weights.measured
+    assert (seen.weights.weights[0] > seen.weights.weights[1]) == (rare == "0")
+    assert ("L212" in found(seen)) is fault, seen.weights

@@ -36,6 +36,7 @@ class FilePairs:
         self._last: tuple[str, str] | None = None
         self._pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._names: dict[str, dict[str, Key]] = {}
+        self._in_turn: dict[str, list[str]] = {}  # by folder, its files as they were read
         self._opened = 0
 
     def attach(self) -> None:
@@ -85,6 +86,7 @@ class FilePairs:
         if len(self._names[folder]) < _LEAST:
             return
         self._opened += 1
+        self._in_turn.setdefault(folder, []).append(name)
         if self._last is not None and self._last[0] != folder:
             self._pairs.setdefault((self._last[0], folder), []).append((self._last[1], name))
         self._last = folder, name
@@ -130,6 +132,8 @@ class FilePairs:
 
     def finish(self) -> None:
         """Enter what was found."""
+        if any(as_text(names) for names in self._in_turn.values() if len(names) >= _LEAST):
+            self._session.noted("text_order", in_text_order(self._session.script))
         found = self._session.observation.file_pairs = self.facts()
         if found is not None and found.apart:
             self._session.noted("listed", listed(self._session.script))
@@ -156,10 +160,30 @@ def _keys(names: list[str]) -> dict[str, Key]:
 
 
 def listed(script: Path) -> Place | None:
-    """The first line that lists a folder without sorting what comes of it."""
+    """The first line that lists a folder without sorting what comes of it; where all are sorted, the first that is so by the names as text
+    beside one that is not, or the first."""
     tree = parsed.tree(str(script))
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sorted"
               for part in ast.walk(node)}
     lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and id(node) not in inside
              and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LISTS]
+    if not lines:
+        return in_text_order(script)
+    return (str(script), min(lines), "<module>")
+
+
+def in_text_order(script: Path) -> Place | None:
+    """The first line that sorts what a folder lists, by the names as they are."""
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call)]
+    lists = {id(call) for call in calls if getattr(call.func, "attr", getattr(call.func, "id", "")) in _LISTS}
+    lines = [call.lineno for call in calls if getattr(call.func, "id", "") == "sorted" and not call.keywords
+             and any(id(part) in lists for part in ast.walk(call))]
     return (str(script), min(lines), "<module>") if lines else None
+
+
+def as_text(names: list[str]) -> bool:
+    """Whether names with numbers stand in the order of their letters, and not in that of the numbers."""
+    numbers = [[int(part) for part in re.findall(r"\d+", name)] for name in names]
+    if not all(numbers) or len({len(part) for part in numbers}) != 1 or len({re.sub(r"\d+", "#", name) for name in names}) != 1:
+        return False
+    return names == sorted(names) and numbers != sorted(numbers)

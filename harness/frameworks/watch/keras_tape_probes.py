@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from harness.frameworks.watch import keras_fed
 from harness.frameworks.watch.keras_backend import KerasBackend, Step
 from harness.frameworks.watch.keras_data import class_ids, columns_of
 from harness.frameworks.watch.keras_probes import Probes
@@ -27,6 +28,7 @@ class TapeProbes(Probes):
     def took(self, taken: Taken, labels: list[Any] | None, loss: float | None, calls: list[LossCall]) -> None:
         """The script has taken a step."""
         watch = self._watch
+        watch.session.safely("what a decoder is given", keras_fed.look, watch.seen, taken)
         if self._recipe is None and self._reason is None:
             try:
                 self._recipe = Recipe(taken)

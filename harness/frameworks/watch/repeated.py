@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.model_facts import RepeatedFacts
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def look(session: WatchSession, lists: Iterable[Sequence[Any]], has_weights: Callable[[Any], bool]) -> None:
-    """`lists`: those in which a model keeps its layers. Only what the script writes as a product is no sharing on purpose."""
+    """`lists`: those in which a model keeps its layers. Only what the script writes as a product, or takes into a list again and again, is
+    no sharing on purpose."""
     for held in lists:
         layer, times = next(((layer, times) for layer in held if (times := Counter(map(id, held))[id(layer)]) > 1), (None, 0))
         if layer is not None and has_weights(layer):
@@ -43,12 +44,26 @@ def of_keras(session: WatchSession, model: Any) -> None:
 
 
 def _written(session: WatchSession, kind: str) -> Place | None:
-    """Where the script multiplies a list of one such layer."""
+    """Where the script multiplies a list of one such layer, or names one layer for each turn of a loop."""
     script = str(session.script)
-    lines = [node.lineno for node in ast.walk(parsed.tree(script)) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
-             for side in (node.left, node.right) if isinstance(side, ast.List | ast.Tuple) and len(side.elts) == 1
-             and _makes(side.elts[0], kind)]
+    products = (node for node in ast.walk(parsed.tree(script)) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult))
+    lines = [*_named_again(parsed.tree(script)), *(
+        node.lineno for node in products for side in (node.left, node.right)
+        if isinstance(side, ast.List | ast.Tuple) and len(side.elts) == 1 and _makes(side.elts[0], kind))]
     return (script, min(lines), "<module>") if lines else None
+
+
+def _named_again(tree: ast.Module) -> Iterator[int]:
+    """`[head for _ in names]`, and `layers.append(block)` in a loop that does not make the block."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ListComp | ast.GeneratorExp) and isinstance(node.elt, ast.Name | ast.Attribute):
+            bound = {part.id for loop in node.generators for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+            if not bound & {part.id for part in ast.walk(node.elt) if isinstance(part, ast.Name)}:
+                yield node.lineno
+        elif isinstance(node, ast.For):
+            bound = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+            yield from (call.lineno for call in ast.walk(node) if isinstance(call, ast.Call) and name_of(call.func) == "append"
+                        and len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id not in bound)
 
 
 def _makes(element: ast.expr, kind: str) -> bool:

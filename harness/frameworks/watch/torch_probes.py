@@ -18,6 +18,7 @@ from harness.frameworks.watch import (
     straight,
     tensors,
     torch_accumulation,
+    torch_class_pull,
     torch_contrary,
     torch_half,
     torch_indifferent,
@@ -172,6 +173,9 @@ class Probes(Rounds[Step]):
         self._watch.session.noted("turned_through", straight.turned(cuts))
         self.facts.contrary = self._watch.session.safely("right answers and wrong ones", torch_contrary.measure, self._watch.torch,
                                                          [step[0] for step in steps])
+        if self._watch.seen.weights is None and call is not None and call.reduction == "none":
+            self._watch.seen.weights = self._watch.session.safely(
+                "what classes weigh", torch_class_pull.measure, self._watch.torch, [step[0] for step in steps])
         self.facts.indifferent = self._watch.session.safely(
             "rows that a loss wants nothing of", torch_indifferent.measure, self._watch.torch, [step[0] for step in steps])
         self.facts.column_order = self._watch.session.safely(

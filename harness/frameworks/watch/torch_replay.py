@@ -67,6 +67,14 @@ class Replay:
         outside; `given` stands, by slots, in the place of what models, or other calls, make."""
         return self._made(change_input, want_outputs=want_outputs, given=given)[self.loss_slot if slot is None else slot]
 
+    def pull(self) -> tuple[Any, Any]:
+        """What the loss function is given, and the gradient of the loss by it; None for both where either is not known."""
+        made = self._made(None)
+        logits = made.get(self.logits_slot) if self.logits_slot is not None else None
+        if logits is None or not logits.requires_grad:
+            return None, None
+        return logits, self.torch.autograd.grad(made[self.loss_slot], logits, allow_unused=True)[0]
+
     def numbers(self) -> dict[int, float]:
         """By its slot: every single number, a float tensor without axes, on the way to the loss."""
         return {slot: float(value.detach()) for slot, value in self._made(None).items()
