@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
+from harness.checks import reading
 from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
 
@@ -31,6 +32,8 @@ class TeachingMode(Check):
             message=f"`{found.kind}` answers beside the training and learns nothing itself, and it is in training mode: "
                     f"{' and '.join(found.layers)} in it are active. In evaluation mode {found.changed} of {found.rows} rows of a "
                     f"batch get another answer, and those of {found.apart} differ by more than a tenth.",
-            remedy="Call `.eval()` on it before the loop; `torch.no_grad()` and `requires_grad_(False)` keep gradients away and do not "
+            remedy="Call it with `training=False`, `self.teacher(x, training=False)`: Keras hands `training=True` down to every model that "
+                   "is called inside of one, and frozen weights do not change that." if seen.framework in reading.KERAS else
+                   "Call `.eval()` on it before the loop; `torch.no_grad()` and `requires_grad_(False)` keep gradients away and do not "
                    "change the mode. If it is a part of the model that `train()` is called on, call `.eval()` on it afterwards each time.",
             site=found.site, evidence=["asked for the same rows in both modes, with the weights of now"])

@@ -18,6 +18,7 @@ from harness.frameworks.watch import (
     keras_key_masks,
     keras_norms,
     keras_restraints,
+    keras_teachers,
     keras_unpadded,
     neighbours,
     orderless,
@@ -103,6 +104,8 @@ class Probes(Rounds[Step]):
             self._watch.seen.evaluation.normalised = site(session.safely(
                 "batch normalisation", keras_norms.training, self._watch.keras, lambda: backend.loss_op_by_op(steps[0]),
                 session.sites.place))
+        self._watch.seen.teacher = session.safely("a teacher", keras_teachers.measure, self._watch.keras, backend, self._watch.steps.model,
+                                                  steps[0], session.sites.place)
         session.safely("a softmax of one number", self._of_one, backend, steps, inside)
         self.facts.straight = session.safely("a straight map", self._straight, backend, steps[0])
         if orderless.attends(session.script):
@@ -204,6 +207,8 @@ class Probes(Rounds[Step]):
         backend.put()
         plain, other, between = (backend.predictions(with_inputs(step.data, change))
                                  for change in (None, rolled, lambda tensor: affine.halfway(tensor, rolled)))
+        if plain is None or other is None or between is None:
+            return None  # the loss is written out, and what it was made of is not known
         model = self._watch.steps.model
         count = affine.layers([tuple(weight.shape) for weight in model.trainable_variables], given.shape[1:], plain.shape[1:])
         if not count or not affine.is_straight(plain, other, between):
