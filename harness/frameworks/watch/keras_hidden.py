@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import alive, parsed
 
 
 @dataclass
@@ -54,19 +53,19 @@ def variables(model: Any, script: Path) -> list[Hidden]:
 def strangers(keras: Any, model: Any, watched: Iterable[Any], script: Path) -> list[Hidden]:
     """Those of the variables that a tape has `watched` which no model knows: layers in an object that Keras does not look into, or
     outside of every model. `attribute`: of the model's, through which the layer is reached, or of the layer's, which keeps the variable."""
-    alive = [found for found in gc.get_objects() if isinstance(found, keras.layers.Layer)]
-    known = {key for found in alive if isinstance(found, keras.Model) for key in ids_of(found.variables)}
+    known_layers = [found for found in alive.objects() if isinstance(found, keras.layers.Layer)]
+    known = {key for found in known_layers if isinstance(found, keras.Model) for key in ids_of(found.variables)}
     found = []
     for variable in watched:
         if id(variable) in known:
             continue
-        keeper, attribute = next(((layer, name) for layer in alive for name, value in vars(layer).items() if not name.startswith("_")
+        keeper, attribute = next(((layer, name) for layer in known_layers for name, value in vars(layer).items() if not name.startswith("_")
                                   and any(inner is variable for inner in (value, *_items(value)))), (None, ""))
         # What a layer keeps and computes with under a tape is a weight, also where it begins as ones.
         first = _table(variable, even=keeper is not None, number=bool(attribute) and said(script, attribute))
         if first is None:
             continue
-        holders = [layer for layer in alive if id(variable) in ids_of(layer.variables)]
+        holders = [layer for layer in known_layers if id(variable) in ids_of(layer.variables)]
         owner = min(holders, key=lambda layer: len(layer.variables), default=None)
         name = str(getattr(variable, "path", None) or variable.name).removesuffix(":0")
         found.append(Hidden(name, variable, first, _holding(model, owner) if owner is not None else attribute, owner or keeper))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import math
 from collections.abc import Callable, Iterable
@@ -13,7 +12,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import ModelFacts, ParameterFacts, TurnFacts
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import keras_hidden, written
+from harness.frameworks.watch import alive, keras_hidden, written
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.seasoned import Seasoned
 from harness.frameworks.watch.sites import site
@@ -73,15 +72,15 @@ class Models:
     def fresh(self) -> list[Any]:
         """The models that are there now, but those that were loaded, or are older than what was watched."""
         # A proxy's class may be asked for only by `type`: `isinstance` would run code of its own.
-        alive = [found for found in gc.get_objects() if issubclass(type(found), self._keras.Model)]
-        old = [model for model in alive if id(model) in self._loaded or model in self._seasoned]
-        return [model for model in alive if not any(model is part for whole in old for part in (whole, *_inner(whole)))]
+        models = [found for found in alive.objects() if issubclass(type(found), self._keras.Model)]
+        old = [model for model in models if id(model) in self._loaded or model in self._seasoned]
+        return [model for model in models if not any(model is part for whole in old for part in (whole, *_inner(whole)))]
 
     def alone(self) -> list[Any]:
         """The layers with weights that belong to no model: a script's own class holds them."""
-        alive = [found for found in gc.get_objects() if issubclass(type(found), self._keras.layers.Layer)]
-        parts = {id(part) for whole in alive for part in _inner(whole)}
-        return [layer for layer in alive if id(layer) not in parts and not issubclass(type(layer), self._keras.Model)
+        layers = [found for found in alive.objects() if issubclass(type(found), self._keras.layers.Layer)]
+        parts = {id(part) for whole in layers for part in _inner(whole)}
+        return [layer for layer in layers if id(layer) not in parts and not issubclass(type(layer), self._keras.Model)
                 and getattr(layer, "built", False) and layer.trainable_variables]
 
     def describe(self, model: Any) -> ModelFacts:

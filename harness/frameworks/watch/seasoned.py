@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
 from typing import Any
+
+from harness.frameworks.watch import alive
 
 
 class Seasoned:
@@ -14,7 +15,7 @@ class Seasoned:
         self._known: dict[int, weakref.ref[Any]] = {}
         if late:
             # A proxy's class may be asked for only by `type`: `isinstance` would run code of its own.
-            self._known = {id(made): weakref.ref(made) for made in gc.get_objects() if issubclass(type(made), kind)}
+            self._known = {id(made): weakref.ref(made) for made in alive.objects() if issubclass(type(made), kind)}
 
     def __contains__(self, made: object) -> bool:
         known = self._known.get(id(made))
