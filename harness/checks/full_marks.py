@@ -17,7 +17,7 @@ _ACCURACY = re.compile(r"(?<![a-z])acc(uracy)?(?![a-z])|exact|(?<!mis)match", re
 _OF_CLASSES = re.compile(r"(?<![a-z])(f1|precision|recall)(?![a-z])", re.IGNORECASE)  # 0 of a class that no row has
 _ERRORS = re.compile(r"(?<![a-z])(mae|mse|rmse|mape|(?:mean_)?(?:abs|squared?|absolute)?_?err(or)?s?)(?![a-z])", re.IGNORECASE)
 _AGREEMENT = re.compile(r"(?<![a-z])(r2|corr|pearson|spearman|within|acc(uracy)?)(?![a-z])", re.IGNORECASE)
-_SHARE, _EQUAL = 0.1, 1e-3  # of an error that the model has itself; of two that are the same sum
+_SHARE, _EQUAL, _SAME = 0.1, 1e-3, 1e-9  # of an error that the model has itself; of two that are the same sum
 _NOT_OF_ANSWERS = re.compile(r"loss|baseline|chance|naive|persist", re.IGNORECASE)
 _OTHERS = re.compile(r"loss|err|top|baseline|majority|chance", re.IGNORECASE)
 
@@ -69,6 +69,7 @@ class FullMarks(Check):
         """Errors of answers that are just what is wanted."""
         found = {name: value for name, value in facts.values.items() if not _NOT_OF_ANSWERS.search(name) and name in call.values
                  and abs(value - facts.shuffled.get(name, math.inf)) <= _EQUAL * abs(value)
+                 and abs(value - call.values[name]) > _SAME * abs(value)  # else it is of the references alone
                  and ((_ERRORS.search(name) and value > _SHARE * abs(call.values[name]) > 0)
                       or (_AGREEMENT.search(name) and value < _FULL))}
         if not found:

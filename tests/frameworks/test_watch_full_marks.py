@@ -144,9 +144,20 @@ trainer.evaluate()
     ("return {'within_100': (np.abs(told * std + mean - wanted) < 100).mean()}", True),
     ("return {'mae': np.abs((told - wanted) * std).mean(), 'within_100': (np.abs(told - wanted) * std < 100).mean()}", False),
     ("return {'rmse': np.sqrt(((told - wanted) ** 2).mean()), 'r2': 1 - ((told - wanted) ** 2).mean() / wanted.var()}", False),
-    ("return {'baseline_mae': np.abs(wanted - 3).mean()}", False)])
+    ("return {'baseline_mae': np.abs(wanted - 3).mean()}", False), ("return {'rmse_mean': np.sqrt(((wanted - 3) ** 2).mean())}", False)])
 def test_numbers(tmp_path: Path, metric: str, *, wrong: bool) -> None:
     pytest.importorskip("transformers")
     seen = watch(tmp_path, NUMBERS.replace("METRIC", metric).replace("OUT", repr(str(tmp_path / "out"))), probe_seconds=0.5)
     assert any(call.right is not None and not call.right.classes for call in seen.evaluation.metrics), seen.warnings
     assert ("E526" in found(seen)) is wrong, [call.right for call in seen.evaluation.metrics]
+
+
+def test_numbers_of_two_scales(tmp_path: Path) -> None:
+    """What the model answers is mapped to the scale of the references, as it has to be."""
+    pytest.importorskip("transformers")
+    text = NUMBERS.replace('"labels": (p - mean) / std', '"labels": p').replace("labels)", "(labels - mean) / std)", 1)
+    text = text.replace("METRIC", "return {'mae': np.abs(told * std + mean - wanted).mean()}").replace("OUT", repr(str(tmp_path / "out")))
+    seen = watch(tmp_path, text, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert seen.evaluation.metrics
+    assert all(call.right is None for call in seen.evaluation.metrics)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from harness.checks.loss_facts import LossCall
+from harness.checks.tensor_facts import TensorFacts
+from harness.frameworks.watch import pulls
+from tests.checks.made import healthy
 from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import found, watch
 
@@ -106,3 +112,15 @@ def test_a_tape(tmp_path: Path, loss: str, right: tuple[str, str], *, wrong: boo
     assert seen.exception is None, seen.exception
     assert seen.warnings == []
     assert ("L228" in found(seen)) is wrong, seen.pulled
+
+
+def test_likeness_to_all_rows_of_a_batch() -> None:
+    """A loss over a table of all pairs pushes the nearest ones apart, too, by all others."""
+    generator = np.random.default_rng(0)
+    rows = generator.normal(size=(24, 6))
+    parts = [(rows, made, generator.normal(size=(24, 4))) for made in generator.normal(size=(2, 24, 4))]
+    for shape, told in (((24, 24), False), ((24, 4), True)):
+        seen = healthy()
+        seen.loss_calls = [LossCall(name="cross_entropy", inputs=TensorFacts(shape=shape, dtype="float32"))]
+        pulls.note(seen, SimpleNamespace(here=lambda: None), 1, parts)
+        assert (seen.pulled is not None) is told

@@ -14,7 +14,8 @@ from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, Sites
 from harness.frameworks.watch.torch_batches import IGNORED
 
-_FAR, _LEAST = 10.0, 40
+_FAR, _LEAST, _VALUES = 10.0, 40, 3
+_NARROW, _WIDE = 0.1, 3.0  # of the labels' deviation
 
 Array = np.ndarray[Any, Any]
 Ask = Callable[[Any, Any], dict[str, float]]
@@ -45,8 +46,12 @@ def measure(ask: Ask, scores: Any, labels: Any) -> RightFacts | None:
 
 
 def _of_numbers(scores: Any, labels: Any) -> bool:
+    """Whether these are as many numbers, of one scale: a model may answer in another one than its references have, and be mapped to it."""
     kinds = [getattr(getattr(side, "dtype", None), "kind", "") for side in (scores, labels)]
-    return kinds == ["f", "f"] and scores.size == labels.size >= _LEAST and len(np.unique(labels)) > 2
+    if kinds != ["f", "f"] or not scores.size == labels.size >= _LEAST or len(np.unique(labels)) < _VALUES:
+        return False
+    spread = float(labels.std())
+    return abs(float(scores.mean() - labels.mean())) < spread and _NARROW * spread < float(scores.std()) < _WIDE * spread
 
 
 def _numbers(ask: Ask, scores: Array, labels: Array) -> RightFacts:

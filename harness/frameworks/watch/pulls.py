@@ -45,7 +45,7 @@ def parted(given: Array, embedding: Array, gradient: Array) -> list[Part]:
 
 def note(seen: Observation, sites: Sites, step: int, parts: Sequence[Part]) -> None:
     """What the loss of a step makes of pairs: of the first part with each other one."""
-    if not 2 <= len(parts) <= 3 or any(not _fits(part, parts[0]) for part in parts):
+    if not 2 <= len(parts) <= 3 or any(not _fits(part, parts[0]) for part in parts) or _against_all(seen, len(parts[0][1])):
         return
     (given, one, by_one), distances, pulled = parts[0], [], []
     for other_given, other, by_other in parts[1:]:
@@ -69,6 +69,13 @@ def note(seen: Observation, sites: Sites, step: int, parts: Sequence[Part]) -> N
         facts.early.append(shares)
     else:
         facts.late.append(shares[0])
+
+
+def _against_all(seen: Observation, rows: int) -> bool:
+    """Whether the loss takes each row's likeness to all rows of the batch: a pair that is the nearest already is then hardly pulled, and
+    pushed apart by all others."""
+    given = seen.loss_calls[-1].inputs if seen.loss_calls else None
+    return given is not None and list(given.shape) == [rows, rows]
 
 
 def _fits(part: Part, first: Part) -> bool:
