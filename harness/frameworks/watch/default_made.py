@@ -77,7 +77,7 @@ def _read_later(function: Function, name: str) -> bool:
     """Whether what the function gives back is made of it."""
     made = {name}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and made & {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}:
-            made |= {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+        if isinstance(node, ast.Assign) and made & parsed.names(node.value):
+            made |= {name for target in node.targets for name in parsed.names(target)}
     return any(isinstance(node, ast.Return) and node.value is not None
-               and made & {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)} for node in ast.walk(function))
+               and made & parsed.names(node.value) for node in ast.walk(function))

@@ -42,7 +42,7 @@ def _kept(scope: ast.AST, loop: ast.For, functions: dict[str, Function]) -> Iter
             and isinstance(node.ctx, ast.Load)]
     for statement in loop.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(target := statement.targets[0], ast.Name):
-            counts = target.id in after and target.id not in read and _compares(statement.value) and given & _names(statement.value)
+            counts = target.id in after and target.id not in read and _compares(statement.value) and given & parsed.names(statement.value)
             if counts and not _added_up(loop, target.id):
                 yield statement.lineno
         elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and name_of(call.func) == "update":
@@ -64,7 +64,7 @@ def _late(scope: ast.AST, loop: ast.For) -> Iterator[int]:
     for node in parsed.within(scope):
         if isinstance(node, ast.expr) and id(node) not in later and node.lineno > end and _compares(node):
             sides = next([part.left, *part.comparators] for part in ast.walk(node) if isinstance(part, ast.Compare))
-            names = [_names(side) & given for side in sides]
+            names = [parsed.names(side) & given for side in sides]
             if all(names) and not any(one.id in set.union(*names) and one.lineno > end for one in bound):
                 yield node.lineno
                 return
@@ -72,10 +72,10 @@ def _late(scope: ast.AST, loop: ast.For) -> Iterator[int]:
 
 def _of_batch(loop: ast.For) -> set[str]:
     """Names in a loop that are made of what it goes over."""
-    known = _names(loop.target)
+    known = parsed.names(loop.target)
     for statement in loop.body:
-        if isinstance(statement, ast.Assign) and known & _names(statement.value):
-            known |= {name for target in statement.targets for name in _names(target)}
+        if isinstance(statement, ast.Assign) and known & parsed.names(statement.value):
+            known |= {name for target in statement.targets for name in parsed.names(target)}
     return known
 
 
@@ -88,7 +88,7 @@ def _compares(value: ast.expr) -> bool:
 
 
 def _added_up(loop: ast.For, name: str) -> bool:
-    return any(isinstance(node, ast.AugAssign) and name in _names(node.target) for node in ast.walk(loop))
+    return any(isinstance(node, ast.AugAssign) and name in parsed.names(node.target) for node in ast.walk(loop))
 
 
 def _dictionaries(scope: ast.AST) -> set[str]:
@@ -117,7 +117,3 @@ def _same_keys(value: ast.expr, functions: dict[str, Function]) -> bool:
         given = [node.value for node in parsed.within(own) if isinstance(node, ast.Return)]
         return bool(given) and all(part is not None and _same_keys(part, {}) for part in given)
     return isinstance(value, ast.Dict) and bool(value.keys) and all(isinstance(key, ast.Constant) for key in value.keys)
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

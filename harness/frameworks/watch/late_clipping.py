@@ -23,10 +23,10 @@ def written(script: Path) -> Place | None:
         clips = [call for call in calls if name_of(call.func) in _CLIPS and call.args]
         if len(steps) != 1 or not clips or any(clip.lineno <= (steps[0].end_lineno or 0) for clip in clips):
             continue
-        stepped = _names(steps[0].args[0])
+        stepped = parsed.names(steps[0].args[0])
         for clip in clips:
             plain = not any(isinstance(part, ast.BinOp) for part in ast.walk(clip.args[0]))  # and no step that is taken by hand
-            if plain and stepped & _names(clip.args[0]) and _gradients(nodes, stepped & _names(clip.args[0])):
+            if plain and stepped & parsed.names(clip.args[0]) and _gradients(nodes, stepped & parsed.names(clip.args[0])):
                 return str(script), clip.lineno, getattr(scope, "name", "<module>")
     return None
 
@@ -34,8 +34,4 @@ def written(script: Path) -> Place | None:
 def _gradients(nodes: list[ast.AST], names: set[str]) -> bool:
     """Whether one of these is what a tape gave."""
     return any(isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value.func) == "gradient"
-               and names & {part for target in node.targets for part in _names(target)} for node in nodes)
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+               and names & {part for target in node.targets for part in parsed.names(target)} for node in nodes)

@@ -25,6 +25,11 @@ def within(scope: ast.AST) -> Iterator[ast.AST]:
             yield from within(child)
 
 
+def names(part: ast.AST) -> set[str]:
+    """The plain names in an expression or a statement."""
+    return {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
+
+
 def function(whole: ast.Module, name: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function of this name that begins on a line, that of its first decorator or its own."""
     named = (node for node in ast.walk(whole) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name)

@@ -21,10 +21,11 @@ def facts(script: Path) -> CreditFacts | None:
         return None
     for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))):
         nodes = list(parsed.within(scope))
-        for loop in nodes:
-            summed = _summed(scope, loop)
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
+            summed = _summed(scope, call)
             if summed is not None:
-                return CreditFacts(rewards=summed, site=site((str(script), loop.lineno if isinstance(loop, ast.Call) else 1, "<module>")))
+                return CreditFacts(rewards=summed, site=site((str(script), call.lineno, "<module>")))
+        for loop in nodes:
             if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name | ast.Attribute) and isinstance(loop.target, ast.Name):
                 found = _kept(loop)
                 if found is not None and "rew" in _word(loop) and not _is_turned(nodes, loop.iter, found):
@@ -36,10 +37,10 @@ def facts(script: Path) -> CreditFacts | None:
     return None
 
 
-def _summed(scope: ast.AST, node: ast.AST) -> str | None:
+def _summed(scope: ast.AST, node: ast.Call) -> str | None:
     """The rewards, where a running sum over them is taken from the front: nothing in the function turns anything round, and the sum is not
     taken off the whole."""
-    if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "cumsum":
+    if ast.unparse(node.func).rpartition(".")[2] != "cumsum":
         return None
     given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
     rewards = next((name for part in given for name in sorted(_names(part)) if "rew" in name.lower()), None)

@@ -44,7 +44,7 @@ def _made_of(function: ast.AST, number: str) -> set[str]:
     """The row's number, and names that are bound to what is made of it alone."""
     known = {number}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and known & {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}:
+        if isinstance(node, ast.Assign) and known & parsed.names(node.value):
             known |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return known
 
@@ -78,4 +78,4 @@ def _kept(node: ast.AST, own: str, known: set[str]) -> str:
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
         return ""
     of_own = isinstance(node.value.value, ast.Name) and node.value.value.id == own
-    return node.value.attr if of_own and known & {part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)} else ""
+    return node.value.attr if of_own and known & parsed.names(node.slice) else ""

@@ -29,8 +29,9 @@ def written(script: Path) -> Place | None:
                 continue
             place = names.index(times[0])
             other = names[place - 1] if place > _FLAGS - 1 else ""
-            kept = [call for call in nodes if isinstance(call, ast.Call) and _KEEPS.search(name_of(call.func)) and times[0] in _names(call)]
-            if other and kept and not any(_mixed(part, other) for part in nodes) and not any(other in _names(call) for call in kept):
+            kept = [call for call in nodes if isinstance(call, ast.Call) and _KEEPS.search(name_of(call.func))
+                    and times[0] in parsed.names(call)]
+            if other and kept and not any(_mixed(part, other) for part in nodes) and not any(other in parsed.names(call) for call in kept):
                 return str(script), kept[0].lineno, getattr(scope, "name", "<module>")
     return None
 
@@ -45,10 +46,6 @@ def _unpacked(node: ast.AST) -> list[str]:
 
 def _mixed(node: ast.AST, other: str) -> bool:
     """Whether something is bound to what is made of the other mark, `done = terminated or truncated`, beside a count of it."""
-    if not isinstance(node, ast.Assign) or other not in _names(node.value):
+    if not isinstance(node, ast.Assign) or other not in parsed.names(node.value):
         return False
     return not any(isinstance(part, ast.Call) and name_of(part.func) == "step" for part in ast.walk(node.value))
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
