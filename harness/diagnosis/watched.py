@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 from harness.checks.observation import Observation
 from harness.child import ImportClock
 from harness.diagnosis.transport import write
+from harness.frameworks.watch import alive
 from harness.frameworks.watch.session import WatchSession
 from harness.process import crash
 
@@ -30,7 +30,7 @@ class Recording:
         write(self._session.observation, self._output)
         threading.Thread(target=self._snapshots, daemon=True).start()
         # What frameworks make at their import stays for good: the collector need not go through it again with every graph that is traced.
-        clock = ImportClock(notes, after_long=gc.freeze)
+        clock = ImportClock(notes, after_long=alive.settle)
         clock.start()
         error: BaseException | None = None
         try:

@@ -8,20 +8,48 @@ from harness.frameworks.watch import alive
 from harness.frameworks.watch.seasoned import Seasoned
 
 
-class Kept:
+class Module:
+    """Stands for what the frameworks' models extend."""
+
+
+class Kept(Module):
     """Stands for a model."""
 
 
-def test_what_was_frozen_is_there() -> None:
+def _known(made: object) -> int:
+    return [id(found) for found in alive.objects()].count(id(made))
+
+
+def test_what_was_settled_is_there() -> None:
     made = Kept()
     before = gc.get_freeze_count()
-    gc.freeze()
+    alive.settle()
     try:
-        assert not any(found is made for found in gc.get_objects())
-        assert any(found is made for found in alive.objects())
-        assert gc.get_freeze_count() > 0
+        assert gc.get_freeze_count() > before
+        assert id(made) not in [id(found) for found in gc.get_objects()]
+        assert _known(made) == 1
         assert made in Seasoned(Kept, late=True)
     finally:
         if not before:
             gc.unfreeze()
-    assert any(found is made for found in alive.objects())
+
+
+def test_nothing_is_kept_alive() -> None:
+    made, before = Kept(), gc.get_freeze_count()
+    alive.settle()
+    try:
+        del made
+        assert Kept not in [type(found) for found in alive.objects()]
+    finally:
+        if not before:
+            gc.unfreeze()
+
+
+def test_what_others_froze_is_left_alone() -> None:
+    made, before = Kept(), gc.get_freeze_count()
+    gc.freeze()
+    try:
+        assert _known(made) == 0
+    finally:
+        if not before:
+            gc.unfreeze()

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from typing import Any
+
+# Of the classes whose objects may hold weights: torch.nn.Module and tf.Module, and the layers of Keras 3 and of tf_keras.
+_HOLDERS = frozenset({"Module", "Layer"})
+
+_settled: list[weakref.ref[Any]] = []
+
+
+def settle() -> None:
+    """Tell the garbage collector to leave alone what there is now, but remember what may hold weights: a library may import more of
+    itself when a model is there already. What the collector was told before is not looked at again."""
+    holds: dict[type, bool] = {}
+    for found in gc.get_objects():
+        kind = type(found)
+        if kind not in holds:
+            holds[kind] = kind.__weakrefoffset__ != 0 and any(base.__name__ in _HOLDERS for base in kind.__mro__)
+        if holds[kind]:
+            _settled.append(weakref.ref(found))
+    gc.freeze()
 
 
 def objects() -> list[Any]:
-    """All that the garbage collector knows, with what it was told to leave alone: that is done after each long import, and a library may
-    import more of itself when a model is there already."""
-    frozen = gc.get_freeze_count() > 0
-    if frozen:
-        gc.unfreeze()
-    found = gc.get_objects()
-    if frozen:
-        gc.freeze()
-    return found
+    """All that the garbage collector knows, and of what it was told to leave alone by `settle`, what may hold weights."""
+    kept = [found for known in _settled if (found := known()) is not None]
+    return [*gc.get_objects(), *kept]
