@@ -19,6 +19,7 @@ _STEPS = 5
 _FADE = 1e-4
 _LOST = 0.3  # of the norm of gradients in float16: those that are there are rounded to a thousandth
 _BLOWN = 1e4
+_PATIENT = 20  # steps on one batch
 
 
 def _profile(seen: Observation) -> list[tuple[ParameterFacts, float]]:
@@ -96,6 +97,8 @@ class VanishingGradients(Check):
             return None
         if seen.probes.overfit is not None and reading.learned(seen.probes.overfit):
             raise NotJudged("one batch can be fitted, so that the gradient is enough to learn by")
+        if not self._given_time(seen):
+            raise NotJudged("there was no time to fit one batch for longer or at a higher rate")
         saturated = [f"{u.module} ({u.kind}): {u.dead_share:.0%} saturated" for u in (seen.model.units if seen.model else [])
                      if u.kind in {"sigmoid", "tanh"} and u.dead_share > 0.5]
         return Finding(
@@ -107,6 +110,14 @@ class VanishingGradients(Check):
                    "add residual connections, or make the stack shallower.",
             site=reading.place(seen, "saturating", "model"),
             evidence=[*_shown(profile), *saturated, reading.describe(pairs[0][0])])
+
+    @staticmethod
+    def _given_time(seen: Observation) -> bool:
+        """Whether more than a few steps at the script's own rate, or a higher one, were tried on one batch."""
+        own, others = seen.probes.overfit, seen.probes.overfit_scaled
+        if own is None:
+            return "overfit" not in seen.probes.skipped
+        return len(own.losses) >= _PATIENT or any(other.learning_rate > own.learning_rate for other in others)
 
     @staticmethod
     def _underflow(seen: Observation) -> str | None:

@@ -27,5 +27,6 @@ def settle() -> None:
 
 def objects() -> list[Any]:
     """All that the garbage collector knows, and of what it was told to leave alone by `settle`, what may hold weights."""
-    kept = [found for known in _settled if (found := known()) is not None]
-    return [*gc.get_objects(), *kept]
+    found = gc.get_objects()  # a list that were there already would be part of itself, and stay for good with all that is in it
+    found.extend(kept for known in _settled if (kept := known()) is not None)
+    return found
