@@ -234,15 +234,18 @@ class UnmeasuredFacts(Facts):
 
 class MonitorFacts(Facts):
     """Something that follows a measure, `kind` by its class: to keep the best model, to stop early, to lower the rate. `greater`: a larger
-    one is taken for the better one. Of Keras: the `best` value so far, and the `least` change that counts as better; its `values` and the
-    `losses` beside them, epoch by epoch; whether it has `ended` the training."""
+    one is taken for the better one. Of Keras: the `first` value and the `best` so far, and the `least` change that counts as better; its
+    `values` and the `losses` beside them, epoch by epoch; whether it has `ended` the training. `leaves`: it stops early, puts the best
+    weights back by no setting of its own, and nothing else in the script keeps weights."""
 
     kind: str
     measure: str
     greater: bool
+    first: float | None = None
     best: float | None = None
     least: float = 0.0
     ended: bool = False
+    leaves: bool = False
     values: list[float] = []
     losses: list[float] = []
     site: Site | None = None

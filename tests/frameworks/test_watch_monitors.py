@@ -70,3 +70,29 @@ def test_a_plateau(tmp_path: Path, mode: str, *, wrong: bool) -> None:
     loop = LOOP.replace("    model.eval()", "    val_loss = loss.item()\n    schedule.step(val_loss)\n    model.eval()")
     seen = watch(tmp_path, HEAD + made + loop, probe_seconds=0.0, steps=60)
     assert ("E507" in found(seen)) is wrong, (seen.evaluation.monitors, seen.warnings)
+
+
+OVERFIT = """
+import NAME as keras
+import numpy as np
+rng = np.random.default_rng(0)
+x = rng.normal(size=(120, 20)).astype("float32")
+y = np.where(rng.random(120) < 0.35, rng.integers(0, 2, 120), x[:, 0] > 0).astype("float32")
+model = keras.Sequential([keras.layers.Input((20,)), keras.layers.Dense(64, "relu"), keras.layers.Dense(1, activation="sigmoid")])
+model.compile(optimizer=keras.optimizers.Adam(0.01), loss="binary_crossentropy")
+follow = keras.callbacks.EarlyStopping(patience=25MORE)
+model.fit(x, y, epochs=40, batch_size=16, validation_split=0.4, verbose=0, callbacks=[follow])
+KEPT
+"""
+
+
+@pytest.mark.parametrize("name", ["keras", "tf_keras"])
+@pytest.mark.parametrize(("more", "kept", "wrong"), [
+    ("", "print(model.evaluate(x, y, verbose=0))", True), (", restore_best_weights=True", "", False),
+    ("", "model.load_weights('best.weights.h5') if rng.random() > 2 else None", False)])
+def test_early_stopping_that_leaves_the_last_weights(tmp_path: Path, name: str, more: str, kept: str, *, wrong: bool) -> None:
+    pytest.importorskip(name)
+    text = OVERFIT.replace("NAME", name).replace("MORE", more).replace("KEPT", kept)
+    seen = watch(tmp_path, text, probe_seconds=0.0, steps=4000)
+    assert seen.exception is None, seen.exception
+    assert ("E527" in found(seen)) is wrong, (seen.evaluation.monitors, seen.warnings)

@@ -15,6 +15,8 @@ from harness.frameworks.watch.session import WatchSession
 from harness.frameworks.watch.sites import Place, site
 
 _MOST, _EPOCHS = 8, 50
+# By any of these the best weights may be kept beside what stops the training.
+_KEEPING = {"ModelCheckpoint", "BackupAndRestore", "get_weights", "set_weights", "save_weights", "load_weights", "clone_model", "deepcopy"}
 
 
 def of_keras(session: WatchSession, callbacks: Any, history: dict[str, list[float]]) -> None:
@@ -29,8 +31,17 @@ def of_keras(session: WatchSession, callbacks: Any, history: dict[str, list[floa
             best, least = getattr(callback, "best", None), getattr(callback, "min_delta", 0.0)
             add(session, kind, measure, site(written.built(kind, session.script, session.sites)), greater=more,
                 best=float(best) if isinstance(best, float | np.floating) and np.isfinite(best) else None, least=abs(float(least or 0.0)),
-                ended=bool(getattr(callback, "stopped_epoch", 0)), values=list(map(float, history.get(measure, [])))[-_EPOCHS:],
-                losses=list(map(float, history.get(loss, [])))[-_EPOCHS:])
+                ended=bool(getattr(callback, "stopped_epoch", 0)), leaves=_leaves(session, callback),
+                first=next(map(float, history.get(measure, [])), None),
+                values=list(map(float, history.get(measure, [])))[-_EPOCHS:], losses=list(map(float, history.get(loss, [])))[-_EPOCHS:])
+
+
+def _leaves(session: WatchSession, callback: Any) -> bool:
+    if getattr(callback, "restore_best_weights", True) is not False:
+        return False
+    words = {node.id if isinstance(node, ast.Name) else node.attr for node in ast.walk(parsed.tree(str(session.script)))
+             if isinstance(node, ast.Name | ast.Attribute)}
+    return not words & _KEEPING
 
 
 def of_trainer(session: WatchSession, arguments: Any, callbacks: Iterable[Any]) -> None:
