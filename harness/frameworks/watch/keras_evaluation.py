@@ -173,6 +173,7 @@ class Evaluations:
         if isinstance(seen["data"], tuple):
             own = given[:len(given) - sum(len(columns_of((part,))) for part in seen["data"][1:] if part is not None)]
             watch.session.safely("columns", watch.session.emptied.trained, own, None if pair is None else pair[1])
+        watch.session.safely("two models", watch.players.stepped, seen.get("rivals", {}))
         keras_opposed.took(watch.seen.opposed, numpy_of(seen.get("opposed", -2.0)))
 
     def pair(self, seen: dict[str, Any]) -> relations.Pair | None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from harness.frameworks import autograph
-from harness.frameworks.watch.keras_trace import LossSeen, Stop, here, numpy_of, recording
+from harness.frameworks.watch.keras_leaving import here
+from harness.frameworks.watch.keras_trace import LossSeen, Stop, numpy_of, recording
 
 _SLOW_S = 0.05
 

@@ -27,8 +27,7 @@ from harness.frameworks.watch.keras_graphs import Graphs
 from harness.frameworks.watch.keras_idle import Idle
 from harness.frameworks.watch.keras_loop_evaluations import Evaluations, Forward
 from harness.frameworks.watch.keras_signs import OfTapes
-from harness.frameworks.watch.keras_steps import disjoint
-from harness.frameworks.watch.keras_tape import Taken, holds, recorded
+from harness.frameworks.watch.keras_tape import Taken, disjoint, holds, recorded
 from harness.frameworks.watch.keras_tape_probes import TapeProbes
 from harness.frameworks.watch.keras_trace import exchanged, flat, numpy_of
 
@@ -163,7 +162,7 @@ class Loop:
                 self._watch.session.safely("a tape", self._evaluations.entered, tape)
             if self._looking:
                 self._watch.read_out.entered(tape)
-            if self._looking and keras_divergence.is_due(self._number):
+            if self._looking and (keras_divergence.is_due(self._number) or self._watch.players.wanting):
                 tape._persistent = True  # so that it can be asked more than the script asks
             return original(tape)
 
@@ -178,6 +177,7 @@ class Loop:
         self._graphs.ran(model)
         self._idle.ran(model, recorded=recorded())
         self._watch.loop_ran(model, args, kwargs, recorded=recorded())
+        self._watch.session.safely("two models", self._watch.players.ran, model, args, kwargs, found)
         if recorded():
             self._evaluations.trains()
             if model is self._trained:
@@ -315,6 +315,7 @@ class Loop:
             session.safely("a divergence", keras_divergence.note, watch, tape, target, self._taken.forwards)
             session.safely("the sign of a loss", self._signs.went_back, tape, target)
             session.safely("rewards", keras_rewards.went_back, watch, tape, target, self._taken.forwards)
+        session.safely("two models", watch.players.went_back, tape, target, weights)
         self._sources.add(frozenset(map(id, weights)))
         if self._runs_bare:
             self._bare.asked(tape.watched_variables(), weights)

@@ -27,6 +27,7 @@ from harness.frameworks.watch.keras_baked import Baked
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
+from harness.frameworks.watch.keras_tape import disjoint
 from harness.frameworks.watch.keras_trace import KEY, Recording, Stop, numpy_of, recording, watched
 from harness.frameworks.watch.sites import site
 
@@ -148,6 +149,7 @@ class Steps:
             seen.tempered = seen.tempered or self._watch.session.safely("temperatures", keras_tempered.read, record, own)
             self._watch.session.safely("a loss's graph", keras_loss_graph.look, record, seen, script)
             seen.opposed = seen.opposed or self._watch.session.safely("gradients of two losses", keras_opposed.told, record, own)
+            self._watch.session.safely("two models", self._watch.players.traced, record)
         added = keras_divergence.place(record.targets[0], self._watch.session.sites.is_own) if record.divergence else None
         if added is not None:
             self._watch.session.site("loss", site(added))
@@ -389,12 +391,3 @@ class Steps:
             optimizer.scheduled = True
         self._watch.session.safely("numbers of a graph", self._baked.finish)
         self._watch.models.ended(self.start)
-
-
-def disjoint(groups: set[frozenset[int]]) -> int:
-    """How many models step: sets of weights that have none in common."""
-    kept: list[frozenset[int]] = []
-    for group in sorted(groups, key=len):
-        if group and not any(group & other for other in kept):
-            kept.append(group)
-    return len(kept)

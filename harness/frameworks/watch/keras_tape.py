@@ -342,3 +342,12 @@ def _same_values(part: Any, pred: Any) -> bool:
     if np.size(first) != np.size(second) or not np.ndim(second) or len(first) != len(second):
         return False
     return bool(np.array_equal(np.ravel(first), np.ravel(second)))
+
+
+def disjoint(groups: set[frozenset[int]]) -> int:
+    """How many models step: sets of weights that have none in common."""
+    kept: list[frozenset[int]] = []
+    for group in sorted(groups, key=len):
+        if group and not any(group & other for other in kept):
+            kept.append(group)
+    return len(kept)

@@ -15,11 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.frameworks import autograph
-from harness.frameworks.watch import keras_divergence, keras_functions, keras_opposed
+from harness.frameworks.watch import keras_divergence, keras_functions, keras_leaving
 
 KEY = "__watched__"
-_WIDE = 200_000
-_ROWS = 4
 _ALIKE = ("MeanSquaredError", "MeanAbsoluteError", "MeanSquaredLogarithmicError", "CosineSimilarity", "LogCosh", "Huber", "KLDivergence")
 
 
@@ -60,13 +58,14 @@ class Part:
 
 @dataclass
 class Recording:
-    """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call.
+    """One step. `targets`, `sources`, `gradients`: of each call of a tape, in order; `outputs`: of each outermost model call,
+    and of the same `given`: its first argument, and where it is called.
 
     `divergence`: of a variational autoencoder, see `keras_divergence.parts`. `watched`: variables that a tape has followed, asked for or
     not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
     `untold`: where outermost models are called without being told whether this is training, if none of them is; `training`: where one is
     told that it is; `swapped`: where a loss is given both sides the other way round; `unrecorded`: where the model whose step it is was
-    called, if no tape records any call of it.
+    called, if no tape records any call of it. `rivals`: what `keras_players` adds to what leaves the step.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -86,6 +85,8 @@ class Recording:
     unrecorded: Any = None
     watched: list[Any] = field(default_factory=list)
     divergence: dict[str, Any] = field(default_factory=dict)
+    given: list[tuple[Any, Any]] = field(default_factory=list)
+    rivals: Any = None
     depth: int = 0
 
     def used(self) -> list[LossSeen]:
@@ -237,6 +238,7 @@ class _Patches:
             if not self._record.depth:
                 self._record.models.append(model)
                 self._record.outputs.append(found)
+                self._record.given.append((args[0] if args else next(iter(kwargs.values()), None), self._place()))
             return found
 
         return wrapped
@@ -322,68 +324,11 @@ def watched(keras: Any, original: Any, tell: Callable[[Recording], None], on_for
         with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
             record.divergence = keras_divergence.parts(record.targets[0], record.outputs, data) if len(record.targets) == 1 else {}
         tell(record)
-        return {**logs, KEY: _outputs(record, data)} if isinstance(logs, dict) else logs
+        return {**logs, KEY: keras_leaving.outputs(record, data)} if isinstance(logs, dict) else logs
 
     converted = tf.autograph.experimental.do_not_convert(step)
     converted.__watched__ = original
     return converted
-
-
-def _outputs(record: Recording, data: Any) -> dict[str, Any]:
-    """What leaves the traced function: `data` as it came, targets (scalars), gradient norms (float32[weights]), losses' parts."""
-    import tensorflow as tf
-
-    targets = tuple(tf.reduce_sum(tf.cast(target, tf.float32)) for target in record.targets if tf.is_tensor(target) and here(target))
-    norms, losses = [], []
-    for gradients in record.gradients:
-        each = [_norm(gradient) for gradient in gradients]
-        norms.append(tf.stack(each) if each else tf.zeros((0,)))
-    for seen in record.used():
-        parts = {name: value for name, value in (("true", _small(seen.true)), ("pred", _small(seen.pred)), ("rows", seen.rows),
-                                                 ("value", seen.value)) if tf.is_tensor(value) and here(value)}
-        losses.append(parts)
-    # Keras 3 wraps what a step gives into an optional, which can hold tuples and dicts but no lists.
-    differences = tuple((_small(true), _small(pred)) for true, pred, _ in record.differences if here(true) and here(pred))
-    opposed = keras_opposed.cosine(record.sources, record.gradients, here) if len(record.sources) > 1 else tf.constant(-2.0)
-    return {"data": _tuples(data), "opposed": opposed, "targets": targets, "losses": tuple(losses), "norms": tuple(norms),
-            "differences": differences,
-            "divergence": record.divergence if all(here(tensor) for tensor in record.divergence.values()) else {}}
-
-
-def _tuples(data: Any) -> Any:
-    if isinstance(data, list | tuple):
-        return tuple(_tuples(part) for part in data)
-    return {key: _tuples(part) for key, part in data.items()} if type(data) is dict else data
-
-
-def _norm(gradient: Any) -> Any:
-    """L2 norm of a gradient, -1 where there is none."""
-    import tensorflow as tf
-
-    if gradient is None:
-        return tf.constant(-1.0)
-    values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-    if not here(values):
-        return tf.constant(-1.0)
-    return tf.sqrt(tf.reduce_sum(tf.square(tf.cast(values, tf.float32))))
-
-
-def _small(tensor: Any) -> Any:
-    """A tensor, of very wide ones its first rows."""
-    shape = getattr(tensor, "shape", None)
-    if shape is None or shape.rank is None or shape.rank < 2:
-        return tensor
-    width = 1
-    for size in shape[1:]:
-        width *= size or 64
-    return tensor[:_ROWS] if width > _WIDE else tensor
-
-
-def here(tensor: Any) -> bool:
-    """Whether a tensor may leave the function that is being traced (one from an inner graph may not)."""
-    import tensorflow as tf
-
-    return tf.executing_eagerly() or getattr(tensor, "graph", None) is tf.compat.v1.get_default_graph()
 
 
 def numpy_of(value: Any) -> Any:

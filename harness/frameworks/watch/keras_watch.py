@@ -48,6 +48,7 @@ from harness.frameworks.watch.keras_open_tapes import OpenTapes
 from harness.frameworks.watch.keras_operations import Operations
 from harness.frameworks.watch.keras_origins import Origins
 from harness.frameworks.watch.keras_passes import Passes
+from harness.frameworks.watch.keras_players import Players
 from harness.frameworks.watch.keras_probes import Probes
 from harness.frameworks.watch.keras_read_out import ReadOut
 from harness.frameworks.watch.keras_resets import Resets
@@ -101,6 +102,7 @@ class KerasWatcher:
         self.scaled, self.modes = Scaled(self), Modes(self)
         self.running = Running(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
+        self.players = Players(self)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
     def attach(self, keras: Any) -> None:
