@@ -86,3 +86,26 @@ for fold in range(6):
     seen = watch(tmp_path, text, steps=80, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert "D109" not in found(seen), seen.baked
+
+
+HELD = LOOP.replace("trainer = Trainer()", """class Settings:
+    def __init__(self):
+        self.weight, self.epoch = 0.0, 0
+    def weighed(self, value):
+        return self.weight * value
+settings = Settings()
+trainer = Trainer()""")
+
+
+@pytest.mark.parametrize(("term", "change", "wrong"), [
+    ("settings.weight * penalty()", "settings.weight = 0.01", True), ("settings.weighed(penalty())", "settings.weight = 0.01", True),
+    ("settings.weight * penalty()", "settings.epoch = epoch", False), ("settings.weighed(penalty())", "settings.epoch = epoch", False)])
+def test_a_number_of_another_object(tmp_path: Path, term: str, change: str, *, wrong: bool) -> None:
+    text = HELD.replace("factor * weight * penalty()", term).replace("NAME", "keras").replace("READ", "weight")
+    seen = watch(tmp_path, text.replace("CALL", "step(xb, yb)").replace("SET", change), steps=60, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []
+    assert ("D109" in found(seen)) is wrong, seen.baked
+    if wrong:
+        assert seen.baked is not None
+        assert seen.baked.name == "settings.weight"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__matmul__")
-_MOST, _KEPT = 3, 64
+_MOST, _KEPT, _ROWS, _SAME = 3, 64, 4, 1e-4
 
 
 class Broadcasts:
@@ -74,3 +74,20 @@ class Broadcasts:
             self._watch.seen.broadcasts.append(LossCall(
                 name="other", step=len(self._watch.seen.steps) + 1, inputs=tensors.facts(numpy_of(pred)),
                 target=tensors.facts(np.asarray(numpy_of(other))), site=self._watch.session.sites.here()))
+
+
+def lines_up(loss: Any, true: Any, pred: Any) -> bool:
+    """Whether a loss object of the script's own holds each row of an output `(N, 1)` against that row's target of `(N,)`, or the reverse: a
+    table of all pairs comes to the same in whatever order the targets are."""
+    import tensorflow as tf
+
+    shapes = np.shape(true), np.shape(pred)
+    rows = max(shapes[0] or (0,))
+    if sorted(shapes) != [(rows,), (rows, 1)] or rows < _ROWS:
+        return False
+    with tf.init_scope():
+        slope = np.linspace(0.5, 1, rows, dtype=np.float32).reshape(shapes[1])  # outputs may all be the same at first
+        answers = tf.constant(np.asarray(pred) * slope + 0.01 * slope)
+        ordered = np.sort(np.asarray(true), 0)
+        found = [np.asarray(numpy_of(loss.call(tf.constant(target), answers))) for target in (ordered, ordered[::-1])]
+    return not np.isclose(found[0].mean(), found[1].mean(), rtol=_SAME, equal_nan=True)

@@ -52,11 +52,18 @@ class Kept:
                     yield f"self.{name}", (value, place, owner)
         function = getattr(inner, "__func__", inner)
         cells = dict(zip(code.co_freevars, getattr(function, "__closure__", None) or (), strict=False))
+        known = getattr(function, "__globals__", {})
         for name, line in _names(code).items():
-            value = _inside(cells[name]) if name in cells else getattr(function, "__globals__", {}).get(name)
+            value = _inside(cells[name]) if name in cells else known.get(name)
             if value is not None and keras_baked.is_number(value):
                 yield name, (value, (code.co_filename, line, code.co_name), None)
-
+        for name, attribute, line in _dotted(code):
+            of = _inside(cells[name]) if name in cells else known.get(name)
+            held, called = getattr(of, "__dict__", {}), getattr(getattr(type(of), attribute, None), "__code__", None)
+            read = {attribute: (code.co_filename, line, code.co_name)} if called is None else self._attributes(type(of), called)
+            for inner_name, place in read.items():
+                if keras_baked.is_number(held.get(inner_name)):
+                    yield f"{name}.{inner_name}", (held[inner_name], place, None)
 
     def _attributes(self, owner: type, code: CodeType) -> dict[str, Place]:
         """The attributes of itself that a method, and what it calls, reads and does not set."""
@@ -75,11 +82,26 @@ def _inside(cell: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
+def _dotted(code: CodeType) -> list[tuple[str, str, int]]:
+    """The attributes, `name.attribute`, that a function reads of what is not its own and does not set, with the line of each."""
+    names, made = _names(code), _made(code)
+    inside = [node for part in made.body for node in ast.walk(part) if isinstance(node, ast.Attribute)
+              and isinstance(node.value, ast.Name) and node.value.id in names] if made is not None else []
+    stored = {ast.unparse(node) for node in inside if not isinstance(node.ctx, ast.Load)}
+    found = {ast.unparse(node): (node.value.id, node.attr, node.lineno) for node in reversed(inside)
+             if isinstance(node.value, ast.Name) and ast.unparse(node) not in stored}
+    return list(found.values())
+
+
+def _made(code: CodeType) -> ast.FunctionDef | None:
+    return next((node for node in ast.walk(parsed.tree(code.co_filename)) if isinstance(node, ast.FunctionDef) and node.name == code.co_name
+                 and code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list))), None)
+
+
+@functools.lru_cache(maxsize=256)
 def _names(code: CodeType) -> dict[str, int]:
     """The names that a function reads and does not set, with the first line of each."""
-    tree = parsed.tree(code.co_filename)
-    made = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == code.co_name
-                 and code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list))), None)
+    made = _made(code)
     if made is None:
         return {}
     inside = [node for part in made.body for node in ast.walk(part) if isinstance(node, ast.Name)]

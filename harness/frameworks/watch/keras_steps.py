@@ -14,6 +14,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.training_facts import StepFacts
 from harness.frameworks.watch import (
+    keras_broadcast,
     keras_divergence,
     keras_gradients,
     keras_loss_graph,
@@ -340,6 +341,9 @@ class Steps:
     def _call(self, model: Any, loss: Any, activation: str | None, parts: dict[str, Any], number: int) -> LossCall:
         call: LossCall = self._watch.compiles.loss(model, loss, number)
         call.inputs, call.target = (tensors.facts(numpy_of(parts.get(name))) for name in ("pred", "true"))
+        if call.name == "other" and not call.lined_up:
+            call.lined_up = bool(self._watch.session.safely("shapes of a loss", keras_broadcast.lines_up, loss, *(
+                numpy_of(parts.get(name)) for name in ("true", "pred"))))
         call.activation, call.softmaxed_in_model = activation, None if activation is None else activation in ("softmax", "sigmoid")
         value = numpy_of(parts.get("value"))
         call.value = float(np.mean(value)) if value is not None and np.size(value) else None

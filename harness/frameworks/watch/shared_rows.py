@@ -21,6 +21,7 @@ _OWN = 0.8  # distinct values of a column, of the rows: no two rows are alike by
 # Passes without gradients that come again after every few steps, each of which had other rows: they belong to the step, as where an agent
 # acts and asks what its next state is worth.
 _STEPS, _TURNS = 4, 4
+_ENOUGH, _NEAR, _RARE = 200, 2, 0.02
 _LOOKED_AT, _COLUMNS = 1024, 64  # rows and columns whose values are kept to count the distinct ones
 
 Key = tuple[int, ...]
@@ -122,8 +123,22 @@ class SharedRows:
 
 
 def _told_apart(values: list[np.ndarray[Any, Any]]) -> bool:
-    """Is there a column of these rows in which nearly each has a value of its own?"""
-    return bool(values) and max(len(np.unique(column)) for column in np.stack(values).T) >= _OWN * len(values)
+    """Is there a column of these rows in which nearly each has a value of its own, or are rows far from each other? Where rows come to be
+    alike by chance, many more are alike but for a column or two (a category that is written as one column each changes in two)."""
+    if not values:
+        return False
+    rows = np.stack(values)
+    if max(len(np.unique(column)) for column in rows.T) >= _OWN * len(rows):
+        return True
+    changing = rows[:, [len(np.unique(column)) > 1 for column in rows.T]]
+    if len(rows) < _ENOUGH or changing.shape[1] < _NUMBERS:
+        return False
+    near = 0
+    for number, row in enumerate(changing):
+        differs = (changing != row).sum(1)
+        differs[number] = changing.shape[1]
+        near += int(differs.min()) <= _NEAR
+    return near < _RARE * len(rows)
 
 
 def _rows(given: Sequence[Any]) -> np.ndarray[Any, Any] | None:
