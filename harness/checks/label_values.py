@@ -76,7 +76,7 @@ class LabelOutsideClasses(Check):
             message=f"The CTC loss takes class {facts.blank} for its blank, and {facts.held} of {facts.rows} targets hold that number: it "
                     "stands for a symbol of theirs.",
             remedy=f"Name the blank that the vocabulary and the decoder know: {instead}. The default is 0.",
-            site=reading.place(seen, "criterion") or facts.site, evidence=reading.own_losses(seen))
+            site=facts.named or reading.place(seen, "criterion") or facts.site, evidence=reading.own_losses(seen))
 
     @staticmethod
     def _beyond_shares(seen: Observation) -> Finding | None:

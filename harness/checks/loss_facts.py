@@ -127,7 +127,8 @@ class LikenessFacts(Facts):
 
 class BlankFacts(Facts):
     """Calls of a CTC loss: its `blank`, how many of the `rows` of targets `held` it, and the classes that stood in none of them. `sums`: of
-    PyTorch's, call by call, what the exponentials of its first argument came to over the classes, a median; 1 for log-probabilities."""
+    PyTorch's, call by call, what the exponentials of its first argument came to over the classes, a median; 1 for log-probabilities.
+    `named`: where the name has its value that is handed on as the blank."""
 
     blank: int
     calls: int = 0
@@ -135,6 +136,7 @@ class BlankFacts(Facts):
     held: int = 0
     unused: list[int] | None = None
     sums: list[float] = []
+    named: Site | None = None
     site: Site | None = None
 
 

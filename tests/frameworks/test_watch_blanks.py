@@ -69,3 +69,12 @@ def test_the_blank_of_tensorflow(first: str, index: str, tmp_path: Path, *, faul
     pytest.importorskip("keras")
     seen = test_watch_keras.watch(tmp_path, TAPE.replace("FIRST", first).replace("INDEX", index))
     assert ("L201" in found(seen)) is fault, seen.blanks
+
+
+def test_a_blank_that_has_a_name(tmp_path: Path) -> None:
+    text = TORCH.replace("FIRST", "0").replace("BLANK", "blank=NOTHING").replace("TARGET", "target").replace(
+        "torch.manual_seed(0)", "torch.manual_seed(0)\nNOTHING = 0", 1)
+    seen = watch(tmp_path, text)
+    finding = next(result.finding for result in walk(seen) if result.finding)
+    assert finding.site is not None
+    assert finding.site.source == "NOTHING = 0"

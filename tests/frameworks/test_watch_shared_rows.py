@@ -196,3 +196,14 @@ def test_a_script_that_is_ended_within_a_step() -> None:
         seen.trained(model, [rows[start:start + 20]])
     seen.held(model, [np.concatenate([rows[:18], rows[180:182]])])
     assert seen.facts(cut=True) is None
+
+
+@pytest.mark.parametrize(("columns", "values", "alike"), [(10, 12, False), (5, 4, True), (12, 2, True)])
+def test_rows_of_whole_numbers(columns: int, values: int, *, alike: bool) -> None:
+    """No column tells all rows apart. Where all columns together do, by far, a row that comes again is the same row."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, values, (700, columns)).astype("float32")
+    facts = _seen(rows[:500], rows[400:600])
+    assert facts is not None
+    assert facts.shared >= 100
+    assert facts.alike is alike

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.checks.loss_facts import BlankFacts
+from harness.frameworks.watch import parsed
 from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.sites import Place, site
 
 _CALLS = 24
+_WORDS = {"blank", "blank_index"}
 
 
 class Blanks:
@@ -23,7 +28,8 @@ class Blanks:
         """`targets`: int[rows, longest] or all rows one after the other, int[n]; `lengths`: int[rows] of their real parts."""
         facts = self._session.observation.blanks
         if facts is None:
-            facts = self._session.observation.blanks = BlankFacts(blank=blank, site=self._session.sites.here())
+            facts = self._session.observation.blanks = BlankFacts(blank=blank, site=self._session.sites.here(),
+                                                                        named=site(_named(self._session.script)))
         if facts.calls >= _CALLS:
             return
         if targets.ndim == 1:
@@ -52,3 +58,13 @@ def wrap(original: Any, session: WatchSession, look: Any) -> Any:
         return original(*args, **kwargs)
 
     return ctc_loss
+
+
+def _named(script: Path) -> Place | None:
+    """Where a script gives the name its value that it hands on as the blank."""
+    tree = parsed.tree(str(script))
+    names = {node.value.id for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in _WORDS
+             and isinstance(node.value, ast.Name)}
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+             and names & {target.id for target in node.targets if isinstance(target, ast.Name)}]
+    return (str(script), lines[0], "<module>") if len(lines) == 1 else None

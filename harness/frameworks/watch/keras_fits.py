@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import compounding, monitors, overrides, written
+from harness.frameworks.watch import compounding, monitors, overrides, parsed, written
 from harness.frameworks.watch.keras_compile import current_rate_of, planned, worth
 from harness.frameworks.watch.keras_model import name_of
-from harness.frameworks.watch.sites import site
+from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.weighing import Weighing
 
 if TYPE_CHECKING:
@@ -126,8 +128,11 @@ class FitCalls:
         stepped = self._built_for(model)
         left = [weight for weight in model.trainable_variables if id(weight) not in stepped] if stepped else []
         if left:
+            here = self._session.sites.here()
+            if here is not None and here.function != "<module>":  # one line may serve several trainings
+                here = site(_thaws(self._session.script, here.function)) or here
             self._watch.seen.thawed = LaterFacts(step=1, held=len(stepped), foreign=0, lacking=len(left),
-                                                 left=[name_of(one) for one in left[:6]], site=self._session.sites.here())
+                                                 left=[name_of(one) for one in left[:6]], site=here)
 
     def _built_for(self, model: Any) -> set[int]:
         """The weights that could be trained when a model was first fitted as it is compiled now: of one that no batch has built yet, those
@@ -171,6 +176,17 @@ class FitCalls:
                 self.running -= 1
 
         return train_on_batch
+
+
+def _thaws(script: Path, function: str | None) -> Place | None:
+    """The only line that lets something learn again, where it stands outside of the function that trains."""
+    tree = parsed.tree(str(script))
+    freed = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and getattr(node.value, "value", None) is True
+             and any(isinstance(target, ast.Attribute) and target.attr == "trainable" for target in node.targets)]
+    trains = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function]
+    if len(freed) != 1 or any(node is freed[0] for part in trains for node in ast.walk(part)):
+        return None
+    return str(script), freed[0].lineno, "<module>"
 
 
 def _kind(model: Any) -> tuple[type, list[tuple[int, ...]]]:
