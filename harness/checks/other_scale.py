@@ -13,7 +13,7 @@ from harness.checks.observation import Observation
 # By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
 # part of a series may well be much narrower than the whole.
 _WIDER, _NARROWER, _MOVED = 3.0, 20.0, 1.0
-# Where another evaluation has the training's scale, a mean so many deviations away is enough.
+# Where another evaluation has the training's scale, a mean so many deviations away is enough, or that no number is below 0.
 _ELSEWHERE = 5.0
 # Less will do where so many numbers of the training are below 0 and none of the evaluation's: logarithms beside what they are taken of.
 _SIGNED, _WIDER_UNSIGNED = 0.2, 2.0
@@ -49,7 +49,7 @@ class OtherScale(Check):
         narrower = _WIDER if _lost(seen.evaluation.relation or seen.evaluation.loose_relation) else _NARROWER
         wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / narrower
         moved = abs(scale.held_mean - scale.mean)
-        elsewhere = scale.beside and moved > _ELSEWHERE * max(scale.std, high)
+        elsewhere = scale.beside and (moved > _ELSEWHERE * max(scale.std, high) or unsigned)
         if not elsewhere and (not wider or moved < _MOVED * min(scale.std, high)):
             return None
         trained, held = (f"mean {mean:.3g}, deviation {deviation:.3g}" for mean, deviation in (

@@ -118,3 +118,23 @@ def test_a_narrow_range_that_costs_what_was_learnt(relation: tuple[float, float,
         trained, held, majority = relation
         seen.evaluation.relation = RelationFacts(trained=trained, trained_rows=1600, held=held, rows=400, classes=True, majority=majority)
     assert (judge("E508", seen) == "found") is wrong
+
+
+@pytest.mark.parametrize(("low", "between", "wrong"), [(0.0, False, True), (0.0, True, False), (-0.4, False, False)])
+def test_single_rows_beside_an_evaluation_that_is_right(low: float, between: bool, *, wrong: bool) -> None:
+    """No number of a row is below 0, of one after the other; rows that are so now and then are drawn like that."""
+    rng, model, splits = np.random.default_rng(0), object(), Splits()
+    usual = lambda rows: rng.normal(-1, 2, (rows, 30, 10)).astype("float32")  # noqa: E731
+    for _ in range(6):
+        splits.trained(model, [usual(32)])
+    told = splits.held(model, [usual(100)])
+    for turn in range(24):
+        told |= splits.held(model, [rng.uniform(low, 4, (1, 30, 10)).astype("float32")])
+        if between and turn % 6 == 5:
+            splits.held(model, [usual(1)])
+    scale = splits.facts()
+    assert scale is not None
+    seen = healthy()
+    seen.evaluation.scale = scale
+    assert (judge("E508", seen) == "found") is wrong, scale
+    assert told is (low == 0)

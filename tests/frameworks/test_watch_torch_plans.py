@@ -75,3 +75,21 @@ def test_a_schedule_that_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     assert seen.optimizer is not None
     assert seen.optimizer.climb is None
     assert "S402" not in found(seen)
+
+
+@pytest.mark.parametrize("steps", [21, 22])
+def test_a_schedule_whose_first_step_comes_after_an_epoch(tmp_path: Path, steps: int) -> None:
+    """Where watching ends within few steps of it, nothing says that it will be stepped with each batch."""
+    text = HEAD + """
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.1)
+for epoch in range(8):
+    for xb, yb in train:
+        optimizer.zero_grad()
+        F.cross_entropy(model(xb), yb).backward()
+        optimizer.step()
+    schedule.step()
+"""
+    seen = watch(tmp_path, text, steps=steps, probe_seconds=0.0)
+    assert seen.optimizer is not None
+    assert seen.optimizer.used_up is None
+    assert "S402" not in found(seen)

@@ -18,6 +18,7 @@ _STEADY = 1.5  # how far apart deviations of training batches may lie, as a fact
 _LATER, _NEAR = 64, 0.3  # batches that are looked at for bytes; how far off a scale may be, as a share
 # How pixels of a training come about from bytes, and sound from whole numbers: by what they are divided, and what is taken off then.
 _OF_BYTES = ((255.0, 0.0), (127.5, 1.0), (32768.0, 0.0))
+_SIGNED, _BLANK = 0.2, 0.5  # shares of a batch: below 0 in the training, and exactly 0 where an input is blanked out
 _ELSEWHERE, _NUMBERS = 5.0, 256  # deviations of the training that a batch lies away from it; numbers of a row that is judged by itself
 
 # Mean and standard deviation of a batch, and the shares of its numbers that are exactly 0, and below it.
@@ -34,6 +35,7 @@ class Splits:
         self._odd: dict[Key, list[Scale]] = {}  # of evaluations beside others: bytes in place of what they were scaled to, or far off
         self._looked: dict[Key, int] = {}
         self._rows: dict[Key, int] = {}  # of those that are odd
+        self._bare: dict[Key, list[Scale]] = {}  # of evaluations, since the first in which no number is below 0
         self.ids = StrangeIds()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
@@ -60,12 +62,22 @@ class Splits:
                 middle, spread = median(each[0] for each in trained), median(each[1] for each in trained)
                 if scale is None or not (_bytes(scale[:2], (middle, spread)) or _bytes((middle, spread), scale[:2])
                                          or abs(scale[0] - middle) > _ELSEWHERE * max(spread, scale[1])):
-                    return False
+                    return scale is not None and self._unsigned(key, scale, min(each[3] for each in trained))
                 known = self._odd.setdefault(key, [])
                 known.append(scale)
                 self._rows[key] = self._rows.get(key, 0) + len(value)
                 return len(known) == 1
         return False
+
+    def _unsigned(self, key: Key, scale: Scale, below: float) -> bool:
+        """Whether this is the first batch without a number below 0, of which each of the training has some share; what others come between
+        are drawn like that."""
+        known = self._bare.setdefault(key, [])
+        if scale[3] or scale[2] > _BLANK or below < _SIGNED:
+            known *= 0
+            return False
+        known.append(scale)
+        return len(known) == 1
 
     def _keep(self, known: dict[Key, list[Scale]], model: Any, given: Sequence[Any]) -> None:
         for value in given:
@@ -83,6 +95,8 @@ class Splits:
         """None where no model saw rows of one shape in both, or the batches of training differ much among themselves."""
         for key, trained in self._trained.items():
             odd = self._odd.get(key, []) if self._rows.get(key, 0) >= _ROWS else []
+            bare = self._bare.get(key, [])
+            odd = odd or (bare if len(bare) >= _ROWS else [])
             held, spread = odd or self._held.get(key), [deviation for _, deviation, *_ in trained]
             if held and len(trained) > 1 and 0 < max(spread) < _STEADY * min(spread):
                 means, others, zeros, below = (list(part) for part in zip(*held, strict=True))

@@ -21,6 +21,7 @@ _LONGEST = 10_000_000
 _LOW, _FOLLOWED = 0.05, 2000
 _NOTHING = 1e-6  # of the highest rate
 _TOLD, _PER_STEP = 20, 0.9  # steps of a schedule; of it by each of the optimizer's
+_SURE = 3  # steps of a schedule that tell that it goes with the optimizer
 _SEVERAL = 1.5  # of it to one of the optimizer's
 
 
@@ -47,6 +48,7 @@ class Schedules:
         self._alive = 0  # its last step that left a rate
         self._first = 0  # steps of the optimizer before the schedule's first
         self._turn = (0, 0)  # steps of the optimizer at the last change of these, and the schedule's before that
+        self._turns = 0  # steps of the schedule that came after another one of the optimizer
         self._before = 0  # steps of the schedule that were not seen: it goes on from a checkpoint
 
     def attach(self) -> None:
@@ -80,6 +82,7 @@ class Schedules:
             if session.active and self._watch.steps.steps and schedule is self._last:
                 if self._watch.steps.steps != self._turn[0]:
                     self._turn = self._watch.steps.steps, self._stepped
+                    self._turns += self._watch.seen.truncated_at is None  # afterwards epochs are cut short
                 self._stepped += 1
                 self._before = self._before or max(0, int(getattr(schedule, "last_epoch", 0)) + 1 - self._stepped)
                 self._first = self._first or self._watch.steps.steps
@@ -134,8 +137,11 @@ class Schedules:
     def _left(self, schedule: Any, asked: float, rates: list[float]) -> None:
         """What all planned steps are worth together at the rates that a schedule, stepped with each of them, gives."""
         facts, taken = self._watch.seen.optimizer, self._watch.steps.steps
-        if facts is None or not asked or not facts.training_steps or self._stepped < _PER_STEP * (taken - self._first):
+        whole = (self._watch.seen.truncated_at or taken) - self._first
+        if facts is None or not asked or not facts.training_steps or self._turns < _PER_STEP * whole:
             return
+        if self._turns < _SURE < self._first:
+            return  # it has just begun, after steps without it: how often it will be stepped is not known
         # Loops are counted batch by batch, of which an optimizer's step may take several.
         of_a_step = [step.backwards or 1 for step in self._watch.seen.steps]
         total = facts.training_steps if self._watch.seen.trainer else facts.training_steps // max(1, round(statistics.median(of_a_step)))
