@@ -135,8 +135,10 @@ def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_fo
     record = Recording()
     patches = _Patches(record, evaluating, stop, on_forward, on_fault, place, of)
     wrapper = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
+    layers = patched(keras.layers.Layer, "__call__", patches.layer_call) if evaluating else contextlib.nullcontext()
     with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
-            patched(wrapper, "call", patches.row_call), patched(keras.Model, "__call__", patches.model_call), \
+            patched(wrapper, "call", patches.row_call), \
+            layers, patched(keras.Model, "__call__", patches.model_call), \
             patched(keras.Model, "compute_metrics", patches.metrics_call), \
             patched(tf.Tensor, "__sub__", lambda original: patches.difference(original) if differences else original), \
             keras_functions.patched_in(keras, patches.function_call):
@@ -151,6 +153,7 @@ class _Patches:
         self._record, self._evaluating, self._stop = record, evaluating, stop
         self._on_forward, self._on_fault, self._find, self._of = on_forward, on_fault, place, of
         self._stack: list[LossSeen] = []
+        self._inside = 0  # of layers that are called by themselves
 
     def gradient(self, original: Any) -> Any:
         import tensorflow as tf
@@ -240,6 +243,19 @@ class _Patches:
                 self._record.outputs.append(found)
                 self._record.given.append((args[0] if args else next(iter(kwargs.values()), None), self._place()))
             return found
+
+        return wrapped
+
+    def layer_call(self, original: Any) -> Any:
+        """A layer that a step calls by itself is told what the step is told; those inside of a model are the model's matter."""
+        def wrapped(layer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self._inside and not self._record.depth and kwargs.get("training") is True:
+                kwargs["training"] = False
+            self._inside += 1
+            try:
+                return original(layer, *args, **kwargs)
+            finally:
+                self._inside -= 1
 
         return wrapped
 

@@ -18,10 +18,11 @@ def written(script: Path) -> Place | None:
     tree = parsed.tree(str(script))
     squares = [(name, node.lineno) for node in ast.walk(tree) if isinstance(node, ast.BinOp) and (name := _square(node)) is not None]
     for name in dict.fromkeys(name for name, _ in squares):
+        last = name.rpartition(".")[2]  # what one object keeps as its own, `self.T`, may be another's `settings.T`
         divided: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
-                   and ast.unparse(node.right) == name]
+                   and ast.unparse(node.right).rpartition(".")[2] == last]
         divided += [node for node in ast.walk(tree) if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div)
-                    and ast.unparse(node.value) == name]
+                    and ast.unparse(node.value).rpartition(".")[2] == last]
         soft = [call for call in ast.walk(tree) if isinstance(call, ast.Call) and name_of(call.func) in _SOFT
                 and any(part is divided[0] for part in ast.walk(call))] if len(divided) == 1 else []
         if soft and not _called_again(tree, divided[0]) and not _other_names(tree, name):

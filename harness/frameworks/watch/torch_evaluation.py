@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Evaluations:
         self._first: Any = None  # model that was trained
         self._awake = False  # it has been, in training mode
         self._resting = [0, 0]  # batches in evaluation mode that it was put into for them: since the last step, and before
-        self._unstepped: dict[int, int] = {}  # by model: backward passes in evaluation mode since the last step
+        self._unstepped: dict[int, tuple[Any, int]] = {}  # by model: backward passes in evaluation mode since the last step
 
     def attach(self) -> None:
         session = self._watch.session
@@ -76,8 +77,8 @@ class Evaluations:
             # A later model that no evaluation left in this mode was put into it for its training.
             left = not put and (call.module is self._first or self._seen.forwards > self._watch.calls.evaluated_at)
             # A loss that goes backward in an evaluation, and that no step follows before training goes on, trains nothing.
-            before = 0 if call.training else self._unstepped.get(id(call.module), 0)
-            self._unstepped[id(call.module)] = before + (asleep and left)
+            before = 0 if call.training else self._unstepped.get(id(call.module), (None, 0))[1]
+            self._unstepped[id(call.module)] = call.module, before + (asleep and left)
             self._resting[0] = 0 if call.training else self._resting[0] + (asleep and put)
             if call.training and call.module is self._first:
                 self._awake = True
@@ -96,9 +97,12 @@ class Evaluations:
         return self._awake and switched is not None and place is not None and (
             (switched[0], switched[2]) == (place[0], place[2]) and switched[1] < place[1])
 
-    def stepped(self) -> None:
-        """An optimizer has taken a step: what went backward since the last one was training."""
-        self._seen.training_in_eval_mode += sum(self._unstepped.values())
+    def stepped(self, weights: Iterable[Any]) -> None:
+        """An optimizer has taken a step with these weights: what went backward since the last one was training, of the models that have
+        some of them. A teacher answers in evaluation mode, be it with gradients."""
+        held = {id(weight) for weight in weights}
+        self._seen.training_in_eval_mode += sum(
+            count for module, count in self._unstepped.values() if count and any(id(part) in held for part in module.parameters()))
         self._resting = [0, sum(self._resting)]
         self._unstepped = {}
 

@@ -308,7 +308,7 @@ class Steps:
             return
         known = self._known(optimizer)
         known.steps += 1
-        self._watch.evaluations.stepped()
+        self._watch.evaluations.stepped(known.weights())
         if known is self.main:
             session.safely("a step", self._record, known)
         elif self.main is not None:
