@@ -173,7 +173,7 @@ class MetricInput(Check):
     @staticmethod
     def _scores_as_probabilities(seen: Observation) -> Finding | None:
         """Raw scores of a loss that applies the sigmoid itself are rounded, or compared with one half, as if they were probabilities."""
-        if not any(call.name == "bce_with_logits" for call in seen.loss_calls):
+        if not any(call.name == "bce_with_logits" or (call.name == "bce" and call.from_logits) for call in seen.loss_calls):
             return None
         for made in seen.evaluation.decisions:
             half = made.threshold is not None and abs(made.threshold - 0.5) < 1e-6
@@ -184,7 +184,8 @@ class MetricInput(Check):
             wrong += [f"{made.odd} of {made.values} would be rounded to neither 0 nor 1"] if made.how == "round" else []
             return Finding(
                 message=f"Raw scores (logits) from {made.minimum:.3g} to {made.maximum:.3g} are {done} as if they were probabilities.",
-                remedy="Cut them at zero, `predictions = (logits > 0)`, or make them probabilities first: `torch.sigmoid(logits) > 0.5`.",
+                remedy="Cut them at zero, `predictions = (logits > 0)`, or make them probabilities first: "
+                       f"`{'tf' if seen.framework in reading.KERAS else 'torch'}.sigmoid(logits) > 0.5`.",
                 site=made.site or reading.place(seen, "evaluation"), evidence=wrong)
         return None
 

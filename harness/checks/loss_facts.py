@@ -230,6 +230,14 @@ class PairedFacts(Facts):
     site: Site | None = None
 
 
+class MaskedMeanFacts(Facts):
+    """Numbers of this `shape` that multiply a loss of one number; `zeros`: how many of them are 0, as a share."""
+
+    shape: list[int]
+    zeros: float
+    site: Site | None = None
+
+
 class UnweighedFacts(Facts):
     """Weights of rows that came with the batches, in this range, made of `class_weight` or not, and did not change what went backward.
     `site`: where the step calls its loss."""

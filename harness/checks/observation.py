@@ -49,6 +49,7 @@ from harness.checks.loss_facts import (
     FlattenedFacts,
     LikenessFacts,
     LossCall,
+    MaskedMeanFacts,
     NegatedFacts,
     OverlapFacts,
     PairedFacts,
@@ -145,7 +146,7 @@ class Observation(Facts):
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `pulled`: pairs of embeddings. `likeness`: of rows
     with themselves, in a contrastive loss. `ending`: of episodes. `entropy`: of a policy. `whole_best`: a target of a value. `spread`:
     of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a loss pulls to.
-    `resized`: label maps.
+    `resized`: label maps. `masked_mean`: numbers that multiply a loss which is one number already.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
     `rested`: a model that answers without gradients in every step.
@@ -253,6 +254,7 @@ class Observation(Facts):
     opposed: OpposedFacts | None = None
     rounded: RoundedFacts | None = None
     paired: PairedFacts | None = None
+    masked_mean: MaskedMeanFacts | None = None
     players: PlayersFacts | None = None
     same_order: SameOrderFacts | None = None
     series: SeriesFacts | None = None

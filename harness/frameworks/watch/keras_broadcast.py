@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.loss_facts import LossCall, PairedFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import masked_mean, tensors
 from harness.frameworks.watch.keras_bare import of_variable
 from harness.frameworks.watch.keras_trace import numpy_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__matmul__")
+_PRODUCTS = ("__mul__", "__rmul__")
 _MOST, _KEPT, _ROWS, _SAME = 3, 64, 4, 1e-4
 
 
@@ -30,23 +31,30 @@ class Broadcasts:
         self._outputs = outputs
         self._looking = looking
         self._losses: dict[int, Any] = {}  # of single rows, kept so that their numbers are not given to others
+        self._means: dict[int, Any] = {}  # of all rows together
 
     def lost(self, value: Any) -> None:
         """A function of losses gave this."""
-        if len(value.shape) == 1 and (value.shape[0] or 0) > 1:
+        if len(value.shape) == 0:
+            self._means = {**(self._means if len(self._means) < _KEPT else {}), id(value): value}
+        elif len(value.shape) == 1 and (value.shape[0] or 0) > 1:
             self._losses = {**(self._losses if len(self._losses) < _KEPT else {}), id(value): value}
 
     def attach(self) -> None:
         import tensorflow as tf
 
         for name in _OPERATORS:
-            self._watch.session.patches.replace(tf.Tensor, name, self._wrap)
+            self._watch.session.patches.replace(tf.Tensor, name, functools.partial(self._wrap, multiplies=name in _PRODUCTS))
 
-    def _wrap(self, original: Any) -> Any:
+    def _wrap(self, original: Any, *, multiplies: bool) -> Any:
         @functools.wraps(original)
         def operator(left: Any, right: Any) -> Any:
             made = original(left, right)
             outputs = self._outputs()
+            if multiplies and (id(left) in self._means) != (id(right) in self._means) and self._looking():
+                factors = right if id(left) in self._means else left
+                self._watch.session.safely("a mask of a mean", masked_mean.note, self._watch.seen, np.asarray(numpy_of(factors)),
+                                           self._watch.session.sites.here())
             if (id(left) in self._losses) != (id(right) in self._losses) and self._looking():
                 rows, other = (left, right) if id(left) in self._losses else (right, left)
                 self._watch.session.safely("weights of rows", self._weighed, rows, other, made)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.metric_facts import MetricFacts
-from harness.frameworks.watch import ranks, tensors, torch_batches, torch_relations, trees
+from harness.frameworks.watch import cut_at_half, ranks, tensors, torch_batches, torch_relations, trees
 from harness.frameworks.watch.samples import Samples
 from harness.frameworks.watch.sites import Place, kept, site
 
@@ -252,6 +252,7 @@ class Evaluations:
         session = self._watch.session
         if self._inside or not (session.active or self.listening):
             return call()
+        session.safely("a threshold", cut_at_half.asked, session, _array(predictions))
         session.safely("a ranking", ranks.asked, session, name, _array(predictions), _array(references))
         if self.over:
             session.compared(predictions, references)  # what belongs together does so also after a training that was cut short

@@ -11,6 +11,7 @@ from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.model_facts import ModelFacts
 from harness.frameworks.watch import (
     endings,
+    masked_mean,
     over_ends,
     tensors,
     torch_bootstrap,
@@ -193,6 +194,7 @@ class Losses:
         if len(used) > 1 and len(watch.seen.loss_terms) < 240:
             watch.session.safely("loss terms", self._terms, plain, used)
         watch.session.safely("weights of rows", self._weighed, used)
+        watch.session.safely("a mask of a mean", masked_mean.committed, watch.seen, plain, used)
         watch.session.safely("losses that stay behind", watch.strays.committed, plain, used)
         watch.session.safely("the sign of a loss", watch.signs.committed, plain, used, calls)
         watch.session.safely("a policy", watch.policy.committed, plain)
