@@ -21,7 +21,7 @@ from harness.frameworks.watch.keras_trace import LossSeen, numpy_of
 from harness.frameworks.watch.sites import Sites, site
 
 _ALIKE, _EQUAL = 1e-3, 1e-5
-_WHOLE = 0.5
+_WHOLE, _PLACES, _FILLERS = 0.5, 2, 3
 _SUMS = ("reduce_sum", "sum")
 
 
@@ -95,6 +95,8 @@ class Recipe:
             self._tail = tuple(pred.shape[1:])
         if self._index < 0 or not self._keys:
             raise ValueError("what the loss is given is not what the model gives")
+        self._left_out: int | None = None
+        self._left_out = self._filler(parts[0])
         total, mean = self._ratios(parts[0])
         # A sum of the rows' losses keeps its factor in a smaller last batch, a mean of them as well: which it is, other steps tell.
         self._sum = total is not None and abs(total - 1) < _ALIKE
@@ -116,8 +118,25 @@ class Recipe:
         function gave."""
         given, true, pred, _, value = taken.losses[0]
         each = np.asarray(numpy_of(value if given is not None else self._again(true, pred)))
+        if self._left_out is not None:
+            each = each[np.asarray(numpy_of(true)) != self._left_out]
         target, mean = float(np.sum(numpy_of(taken.targets[0]))), float(each.mean())
         return (target / (mean * each.size) if each.ndim and mean else None), (target / mean if mean else math.nan)
+
+    def _filler(self, taken: Taken) -> int | None:
+        """The label whose places are all left out, where the loss that went backward is the mean over the others of what the loss function
+        gave place by place: so a script masks its padding."""
+        given, true, _, weight, value = taken.losses[0]
+        wanted, each = np.asarray(numpy_of(true)), np.asarray(numpy_of(value))
+        if given is None or weight is not None or each.ndim != _PLACES or wanted.shape != each.shape or wanted.dtype.kind not in "iu":
+            return None
+        target = float(np.sum(numpy_of(taken.targets[0])))
+        values, counts = np.unique(wanted[:, [0, -1]], return_counts=True)
+        likely = [int(label) for label in values[np.argsort(-counts)][:_FILLERS]]
+        means: dict[int | None, float] = {None: float(each.mean())}  # an untrained model may find all places alike
+        means |= {label: float(each[wanted != label].mean()) for label in likely if (wanted != label).any()}
+        closest = min(means, key=lambda label: abs(means[label] - target))
+        return closest if _near(means[closest], target) else None
 
     @property
     def adds_up(self) -> bool:
@@ -187,6 +206,8 @@ class Recipe:
         import tensorflow as tf
 
         value = self._again(data[1], pred, *data[2:]) if len(data) > 2 else self._again(data[1], pred)
+        if self._left_out is not None:
+            value = tf.boolean_mask(value, data[1] != self._left_out)
         # The mean of several batches as one is that of each, and what goes backward is the sum of theirs.
         return (self._total or 1.0) * tf.reduce_sum(value) if self._sum else self.batches * self.factor * tf.reduce_mean(value)
 
