@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import raised, reading
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 from harness.checks.training_facts import ThrownFacts
@@ -52,14 +52,18 @@ class NoStep(Check):
 
     @staticmethod
     def _thrown(seen: Observation, found: ThrownFacts) -> Finding:
-        """A step that stands behind the loop over the batches, and zeroing in it."""
+        """A step that stands behind the loop over the batches, or comes once in some of them, and zeroing in each."""
         passes, lost = sum(found.backwards), sum(found.thrown)
+        loader, each = raised.train_loader(seen), round(passes / len(found.backwards))
+        adds = loader is not None and each < (loader.batches or 0)
         return Finding(
             message=f"Of {passes} backward passes {lost} were for nothing: their gradients are set to zero before the optimizer steps, "
-                    f"which it does once in {round(passes / len(found.backwards))} batches.",
-            remedy="Step in the loop over the batches, right after `loss.backward()`: look at how far `optimizer.step()` is indented. To "
-                   "add gradients up over batches, zero them after each step only.",
-            site=found.site or reading.place(seen, "step", "backward"),
+                    f"which it does once in {each} batches.",
+            remedy=("To add gradients up over batches, zero them after each step only, under the same condition: `optimizer.step(); "
+                    "optimizer.zero_grad()`." if adds else
+                    "Step in the loop over the batches, right after `loss.backward()`: look at how far `optimizer.step()` is indented. To "
+                    "add gradients up over batches, zero them after each step only."),
+            site=(reading.place(seen, "zero_grad") if adds else None) or found.site or reading.place(seen, "step", "backward"),
             evidence=[(f"{len(found.backwards)} steps; backward passes before each: {', '.join(map(str, found.backwards[:8]))}; lost: "
                        f"{', '.join(map(str, found.thrown[:8]))}"), *reading.own_losses(seen)])
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from tests.frameworks.watching import HEAD, found, watch
 
 LOOP = """
@@ -34,6 +35,17 @@ def test_a_step_behind_the_loop(tmp_path: Path) -> None:
     assert seen.thrown.backwards[0] == seen.thrown.thrown[0] + 1 == 20
     assert seen.thrown.site is not None
     assert seen.thrown.site.source == "optimizer.step()"
+
+
+def test_gradients_that_are_to_add_up(tmp_path: Path) -> None:
+    """The step is where it should be, and what is in the wrong place is the zeroing."""
+    loop = LOOP.replace("for xb, yb in train", "for number, (xb, yb) in enumerate(train)").replace("BEGIN", "optimizer.zero_grad()")
+    seen = watch(tmp_path, HEAD + loop.replace("WITHIN", "optimizer.step() if number % 4 == 3 else None").replace("BEHIND", "pass"))
+    told = next(result.finding for result in walk(seen) if result.code == "S404")
+    assert told is not None
+    assert told.site is not None
+    assert told.site.source == "optimizer.zero_grad()"
+    assert "under the same condition" in told.remedy
 
 
 SURGERY = "kept = [p.grad + old for p, old in zip(model.parameters(), kept)]"
