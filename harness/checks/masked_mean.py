@@ -28,7 +28,7 @@ class MaskedMean(Check):
             raise NotJudged("no step was seen")
         if facts is None:
             return None
-        shape = str(tuple(facts.shape)).replace(" ", "").replace(",", ", ").replace(", )", ",)")
+        shape = tuple(facts.shape)
         what = f"A mask {shape}, {facts.zeros:.0%} of it zero," if facts.zeros else f"Weights {shape}"
         keras = seen.framework in reading.KERAS
         return Finding(

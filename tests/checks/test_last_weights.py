@@ -27,7 +27,8 @@ def test_a_loss_that_is_worse_than_at_first() -> None:
 
 
 def test_an_accuracy() -> None:
-    finding("E527", stopping([0.6, 0.8, 0.9, 0.85, 0.7, 0.6, 0.55, 0.5], greater=True))
+    found = finding("E527", stopping([0.6, 0.8, 0.9, 0.85, 0.7, 0.6, 0.55, 0.5], greater=True))
+    assert "`val_accuracy` is 0.5, and was 0.9" in found.message
 
 
 @pytest.mark.parametrize("values", [

@@ -124,7 +124,10 @@ def test_a_narrow_range_that_costs_what_was_learnt(relation: tuple[float, float,
 def test_single_rows_beside_an_evaluation_that_is_right(low: float, between: bool, *, wrong: bool) -> None:
     """No number of a row is below 0, of one after the other; rows that are so now and then are drawn like that."""
     rng, model, splits = np.random.default_rng(0), object(), Splits()
-    usual = lambda rows: rng.normal(-1, 2, (rows, 30, 10)).astype("float32")  # noqa: E731
+
+    def usual(rows: int) -> np.ndarray:
+        return rng.normal(-1, 2, (rows, 30, 10)).astype("float32")
+
     for _ in range(6):
         splits.trained(model, [usual(32)])
     told = splits.held(model, [usual(100)])

@@ -81,10 +81,14 @@ def _inside(cell: Any) -> Any:
         return None
 
 
+def _written(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    return parsed.function(parsed.tree(code.co_filename), code.co_name, code.co_firstlineno)
+
+
 @functools.lru_cache(maxsize=256)
 def _dotted(code: CodeType) -> list[tuple[str, str, int]]:
     """The attributes, `name.attribute`, that a function reads of what is not its own and does not set, with the line of each."""
-    names, made = _names(code), _made(code)
+    names, made = _names(code), _written(code)
     inside = [node for part in made.body for node in ast.walk(part) if isinstance(node, ast.Attribute)
               and isinstance(node.value, ast.Name) and node.value.id in names] if made is not None else []
     stored = {ast.unparse(node) for node in inside if not isinstance(node.ctx, ast.Load)}
@@ -93,15 +97,10 @@ def _dotted(code: CodeType) -> list[tuple[str, str, int]]:
     return list(found.values())
 
 
-def _made(code: CodeType) -> ast.FunctionDef | None:
-    return next((node for node in ast.walk(parsed.tree(code.co_filename)) if isinstance(node, ast.FunctionDef) and node.name == code.co_name
-                 and code.co_firstlineno in (node.lineno, *(part.lineno for part in node.decorator_list))), None)
-
-
 @functools.lru_cache(maxsize=256)
 def _names(code: CodeType) -> dict[str, int]:
     """The names that a function reads and does not set, with the first line of each."""
-    made = _made(code)
+    made = _written(code)
     if made is None:
         return {}
     inside = [node for part in made.body for node in ast.walk(part) if isinstance(node, ast.Name)]
