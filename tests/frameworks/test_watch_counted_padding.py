@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
+from harness.checks.metric_facts import MetricFacts, RightFacts
+from tests.checks.made import finding, healthy, judge
 from tests.frameworks.watching import found, watch
 
 pytest.importorskip("torch")
@@ -59,3 +61,15 @@ def test_compute_metrics(tmp_path: Path, name: str, value: str, *, fault: bool) 
         site = next(result.finding.site for result in walk(seen) if result.finding)
         assert site is not None
         assert site.source.startswith('return {"')
+
+
+@pytest.mark.parametrize(("full", "counted"), [(0.65, True), (1.0, False), (0.4, False)])
+def test_a_model_that_is_hardly_ever_right(full: float, *, counted: bool) -> None:
+    """It says almost the same of longer rows; a model that is always right reaches the share of the places with a label, no more."""
+    seen = healthy()
+    right = RightFacts(values={"accuracy": full}, shuffled={"accuracy": full}, classes=4, present=4, places=65, shape=[20, 5, 4])
+    seen.evaluation.metrics = [MetricFacts(name="compute_metrics", values={"accuracy": 0.01}, longer={"accuracy": 0.005}, left_out=0.35,
+                                           right=right)]
+    assert judge("E513", seen) == ("found" if counted else "clean")
+    if counted:
+        assert "0.65" in finding("E513", seen).evidence[0]
