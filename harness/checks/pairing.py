@@ -162,6 +162,16 @@ def _mirrored(seen: Observation, found: MirrorFacts) -> Finding:
             remedy="Leave out what changes the class of a picture (`RandomFlip` for digits, letters, arrows, left and right), or change "
                    "the label with it.",
             site=site, evidence=[told])
+    if found.classes:
+        first, second = found.classes
+        return Finding(
+            message=f"An augmentation makes one class of another: a row of class {first}, {found.how}, is one of class {second}, and keeps "
+                    f"its label. So are {found.astray} of {found.rows} training rows of the two.",
+            remedy="Leave out what changes the class of a row (no mirroring of digits, letters, arrows, left and right), or change the "
+                   "label with it.",
+            site=site, evidence=[f"what is wanted: `{found.name}`", (
+                f"a baseline of the evaluation's rows takes {found.astray} training rows of these classes for the other one (there "
+                f"{found.usual:.0%} of them), and {found.healed} of these for their own once they are {found.how}")])
     if found.crossed:
         one, other = found.crossed
         return Finding(

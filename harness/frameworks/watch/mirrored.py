@@ -7,7 +7,7 @@ does not fit it, and fits once the picture is moved back, the row was moved with
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ _SIDE = 32  # larger pictures are made smaller
 _COLUMNS, _POINTS = 16, 160  # numbers of a row that are judged each for itself; that are kept
 _SECONDS = 4.0
 _ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit; times that of the evaluation; and number of them
+_CROSSED = 0.2  # share of a class' training rows that are taken for its mirror image, of which half may have been moved
 _HEALED = 0.75  # of these rows, that fit once they are moved back
 _RATHER = 0.3  # by which the best move heals more of them than the worst does
 _EACH = 0.15  # of them, by each of several moves that are drawn from
@@ -109,7 +110,8 @@ class Mirrored:
             if wanted is None or target is None or wanted.shape[1:] != target.shape[1:] or time.monotonic() - begun > _SECONDS:
                 continue
             for judge in judges(fixed, wanted, filters) if wanted.shape[-1] <= _COLUMNS or wanted.ndim != 2 else ():
-                found = self._inside(judge, fixed, name) or _outside(judge, moving, target, name)
+                found = (self._inside(judge, fixed, name) or _outside(judge, moving, target, name)
+                         or _exchanged(judge, fixed, moving, target, name))
                 if found and (found.layer or not _stays(judge, fixed, wanted, filters, moving, target, found.how)):
                     return found
         return None
@@ -127,24 +129,52 @@ class Mirrored:
         if not isinstance(judge, OfClasses):
             return None
         for how in self._flips:
-            if how not in moves.single(fixed):
-                continue
-            scores, told = judge.scores(moves.single(fixed)[how](fixed)), judge.wanted
-            # What stands for nothing that the baseline knows is no picture of another class.
-            answers = np.where(margin(scores) > _SURE * np.median(margin(judge.apart)), scores.argmax(1), len(judge.classes))
-            for first in np.unique(told):
-                rows = answers[(told == first) & judge.right]
-                if len(rows) < _FEW // 2:
-                    continue
-                known = rows[rows < len(judge.classes)]
-                other = int(np.bincount(known).argmax()) if len(known) else int(first)
-                back = answers[(told == other) & judge.right]
-                if other == first or not len(back) or not (_taken(rows, other, len(judge.classes))
-                                                           and _taken(back, int(first), len(judge.classes))):
-                    continue
+            for first, other, rows in _images(judge, fixed, how):
                 return MirrorFacts(how=how, name=name, rows=len(rows), astray=int((rows == other).sum()), healed=0, layer=True,
                                    classes=[int(judge.classes[first]), int(judge.classes[other])])
         return None
+
+
+def _images(judge: OfClasses, fixed: Array, how: str) -> Iterator[tuple[int, int, Array]]:
+    """Pairs of classes that are taken for each other where their rows are moved, by their places; and what is said of the first one's."""
+    if how not in moves.single(fixed):
+        return
+    scores, told = judge.scores(moves.single(fixed)[how](fixed)), judge.wanted
+    # What stands for nothing that the baseline knows is no picture of another class.
+    answers = np.where(margin(scores) > _SURE * np.median(margin(judge.apart)), scores.argmax(1), len(judge.classes))
+    for first in np.unique(told):
+        rows = answers[(told == first) & judge.right]
+        if len(rows) < _FEW // 2:
+            continue
+        known = rows[rows < len(judge.classes)]
+        other = int(np.bincount(known).argmax()) if len(known) else int(first)
+        back = answers[(told == other) & judge.right]
+        if other != first and len(back) and (_taken(rows, other, len(judge.classes)) and _taken(back, int(first), len(judge.classes))):
+            yield int(first), other, rows
+
+
+def _exchanged(judge: Judge, fixed: Array, moving: Array, target: Array, name: str) -> MirrorFacts | None:
+    """Training rows of two classes that are each other's mirror image, many of which are taken for the other one and for their own once
+    they are moved back. What else is done to a row, such as a shift, may well blur what the baseline says of other classes."""
+    if not isinstance(judge, OfClasses):
+        return None
+    wanted = np.searchsorted(judge.classes, target.reshape(-1)).clip(0, len(judge.classes) - 1)
+    known = judge.classes[wanted] == target.reshape(-1)
+    answers, own = judge.scores(moving).argmax(1), judge.apart.argmax(1)
+    for how in moves.single(fixed):
+        for first, other, _ in _images(judge, fixed, how):
+            sides = [(known & (wanted == one), judge.wanted == one, there) for one, there in ((first, other), (other, first))]
+            shares = [(float((answers[rows] == there).mean()), float((own[held] == there).mean())) if rows.any() else (0.0, 0.0)
+                      for rows, held, there in sides]
+            if any(share < max(_CROSSED, _OFTEN * usual) for share, usual in shares):
+                continue
+            astray = np.logical_or.reduce([rows & (answers == there) for rows, _, there in sides])
+            healed = judge.errors(moves.single(moving)[how](moving[astray]), target[astray]) < judge.beyond
+            if astray.sum() >= _FEW and healed.mean() > _HEALED:
+                return MirrorFacts(how=how, name=name, rows=int(sum(rows.sum() for rows, _, _ in sides)), astray=int(astray.sum()),
+                                   healed=int(healed.sum()), usual=float(np.mean([usual for _, usual in shares])),
+                                   classes=[int(judge.classes[first]), int(judge.classes[other])])
+    return None
 
 
 def _taken(answers: Array, other: int, unknown: int) -> bool:
