@@ -15,6 +15,7 @@ from harness.checks.tensor_facts import Site
 # Parts of the first loss: above the one nothing was learnt, under the other something was.
 _NOT_LEARNT, _LEARNT = 0.8, 0.7
 _LONGER = 1.9  # by how many times as many steps it was tried with it as without
+_SETTLED = 2.0  # steps in which a decay takes away all of a weight, so often over: what it leaves by then is what it leaves
 # A share of dropout that nobody means, and how many times the loss stays that is reached without it, in a fraction of the steps.
 _NEXT_TO_ALL, _THINNED = 0.8, 2.0
 _RIGHT_ANGLE = 91  # degrees that a number in radians may stand for
@@ -33,7 +34,9 @@ def overpowering(seen: Observation) -> RestraintFacts | None:
 def overpowers(seen: Observation, found: RestraintFacts) -> bool:
     """Whether the script's own steps learn without it and, tried for longer, not with it."""
     numbers = constant_answer.of_numbers(seen) if reading.chance(seen) is None else None
-    return len(found.own.losses) >= _LONGER * len(found.without.losses) and _learns_without(found, reading.chance(seen), numbers)
+    longer = len(found.own.losses) / max(1, len(found.without.losses))
+    settled = found.kind == "decay" and not found.coupled and longer >= 1 and found.amount * len(found.own.losses) >= _SETTLED
+    return (longer >= _LONGER or settled) and _learns_without(found, reading.chance(seen), numbers)
 
 
 def padding(seen: Observation) -> RestraintFacts | None:

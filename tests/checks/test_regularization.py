@@ -17,10 +17,12 @@ def run(start: float, end: float, count: int) -> CurveFacts:
     return CurveFacts(learning_rate=1e-3, losses=[start] * count, start_loss=start, final_loss=end)
 
 
-def held(own: float = 1.09, without: float = 0.4, count: int = 240, start: float = 1.1, kind: Any = "decay") -> Observation:
+def held(own: float = 1.09, without: float = 0.4, count: int = 240, start: float = 1.1, kind: Any = "decay",
+         amount: float = 0.005, *, coupled: bool = False) -> Observation:
     seen = healthy()
     seen.steps = steps([start] * 60)
-    restraint = RestraintFacts(kind=kind, amount=0.05, own=run(start, own, count), without=run(start, without, 60), site=SITE)
+    restraint = RestraintFacts(kind=kind, amount=amount, own=run(start, own, count), without=run(start, without, 60), coupled=coupled,
+                               site=SITE)
     seen.probes = ProbeFacts(restraints=[restraint])
     return seen
 
@@ -37,6 +39,11 @@ def test_weight_decay() -> None:
     ids=["learns slowly", "no better without", "not seen for longer", "comes down under a guess"])
 def test_silence(seen: Observation) -> None:
     assert judge("S406", seen) != "found"
+
+
+@pytest.mark.parametrize(("amount", "coupled", "fault"), [(0.05, False, True), (0.01, False, False), (0.05, True, False)])
+def test_a_decay_that_has_come_to_rest_is_not_tried_for_longer(amount: float, *, coupled: bool, fault: bool) -> None:
+    assert (judge("S406", held(count=60, amount=amount, coupled=coupled)) == "found") is fault
 
 
 def test_a_start_above_a_guess_is_none_to_come_down_from() -> None:

@@ -98,7 +98,7 @@ def decay(optimizers: list[Any], place_of: Callable[[Any], Place | None]) -> Res
     if strongest < DECAYED:
         return None
     off = _off([(optimizer, name, 0.0) for optimizer, name, _ in found])
-    return Restraint("decay", strongest, off, site(place_of(found[0][0])))
+    return Restraint("decay", strongest, off, site(place_of(found[0][0])), longer=4)
 
 
 def clipping(optimizers: Iterable[Any], norms: Iterable[float | None], place_of: Callable[[Any], Place | None]) -> Restraint | None:

@@ -119,7 +119,7 @@ def decay(optimizers: list[Any], built: Site | None) -> Restraint | None:
             for group, value in zip(groups, kept, strict=True):
                 group["weight_decay"] = value
 
-    return Restraint("decay", strongest, off, built, coupled=not apart)
+    return Restraint("decay", strongest, off, built, coupled=not apart, longer=4 if apart else 1)
 
 
 def clipping(found: Clipping, where: Site | None) -> Restraint | None:
