@@ -81,7 +81,7 @@ class UnmaskedFacts(Facts):
     """A model of class `kind` which is given token ids and no attention mask (a pretrained one inside the script's own, or one that
     generates): in how many `batches`, how many of these `padded`, and the largest `share` of padding in one of them.
     `ones`: of a mask in which 1 stands for what is real. `covered`: a mask is given, and is 1 at every position, the padding too. `bare`:
-    it was trained without masks as well."""
+    it was trained without masks as well. `weights`: of a softmax of scores all lies on the filler."""
 
     kind: str
     batches: int = 0
@@ -89,6 +89,7 @@ class UnmaskedFacts(Facts):
     share: float = 0.0
     covered: bool = False
     ones: bool = False
+    weights: bool = False
     bare: bool = False
     site: Site | None = None
 

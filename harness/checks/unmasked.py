@@ -87,7 +87,7 @@ class AttentionMask(Check):
     def _lost(self, seen: Observation) -> Finding | None:
         """Masks that get lost inside a model of the script's own, or on the way to `generate`."""
         if seen.inverted is not None and 2 * seen.inverted.padded >= _COVERED:
-            return self._inverted(seen.inverted)
+            return self._weighed(seen, seen.inverted) if seen.inverted.weights else self._inverted(seen.inverted)
         inner = seen.unmasked
         if inner is not None and inner.covered and inner.padded >= _COVERED:
             return Finding(
@@ -114,6 +114,17 @@ class AttentionMask(Check):
         fit, (start, end) = seen.probes.overfit, reading.start_and_end(reading.observed_losses(seen) or [0.0])
         able = fit is None or len(fit.losses) < _SHORT or reading.learned(fit) or end < _BEGUN * start  # or no time to see
         return self._asked(asked) if able else None
+
+    @staticmethod
+    def _weighed(seen: Observation, found: UnmaskedFacts) -> Finding:
+        """Scores of a script's own, of which those of what is real are made next to nothing."""
+        return Finding(
+            message="The mask of the padding is the wrong way round: the weights of attention are 0 at every real position and add up to 1 "
+                    "over the filler. The model reads the filler and nothing of the text.",
+            remedy="Take the scores of the filler down, not those of the text: `scores.masked_fill(ids == pad_id, -torch.inf)`, or add "
+                   "`(1 - mask) * -1e4` where 1 marks what is real.",
+            site=found.site or reading.place(seen, "forward", "model"),
+            evidence=[f"batches in which every row with filler is read so: {found.padded}; filler in one of them: {found.share:.0%}"])
 
     @staticmethod
     def _inverted(found: UnmaskedFacts) -> Finding:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
-from harness.frameworks.watch import fills, parsed
+from harness.frameworks.watch import filler_weights, fills, parsed
 from harness.frameworks.watch.bindings import name_of
+from harness.frameworks.watch.keras_heard import Operation, listening
 from harness.frameworks.watch.keras_trace import numpy_of, patched
 from harness.frameworks.watch.sites import Place
 
@@ -40,6 +41,16 @@ def inverted(keras: Any, run: Callable[[], Any], given: list[Any]) -> UnmaskedFa
     with patched(keras.layers.MultiHeadAttention, "__call__", enter):
         run()
     return UnmaskedFacts(kind="MultiHeadAttention", ones=True, batches=1, padded=1, share=max(found)) if found else None
+
+
+def weighed(run: Callable[[], Any], given: list[Any]) -> UnmaskedFacts | None:
+    """The same, of softmaxes that a script takes of scores of its own."""
+    operations: list[Operation] = []
+    with listening(operations, lambda: None):
+        run()
+    made = (one.made[0] for one in operations if one.kind == "Softmax" and len(one.made[0].shape) > 1)
+    share = next((share for weights in made if (share := filler_weights.share(weights, -1, given)) is not None), None)
+    return UnmaskedFacts(kind="softmax", weights=True, batches=1, padded=1, share=share) if share is not None else None
 
 
 def wanted(script: Path) -> bool:

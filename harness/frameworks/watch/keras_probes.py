@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from harness.checks.model_facts import UnmaskedFacts
 from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, OrderlessFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
     alike,
     column_order,
+    filler_weights,
     keras_fillers,
     keras_key_masks,
     keras_norms,
@@ -107,6 +110,7 @@ class Probes(Rounds[Step]):
         self._watch.seen.teacher = session.safely("a teacher", keras_teachers.measure, self._watch.keras, backend, self._watch.steps.model,
                                                   steps[0], session.sites.place)
         session.safely("a softmax of one number", self._of_one, backend, steps, inside)
+        session.safely("weights of the filler", self._weights, backend, steps)
         self.facts.straight = session.safely("a straight map", self._straight, backend, steps[0])
         if orderless.attends(session.script):
             self.facts.orderless = session.safely("the order of steps", self._orderless, backend, steps[0])
@@ -218,13 +222,23 @@ class Probes(Rounds[Step]):
 
     def _masks(self, backend: KerasBackend, steps: list[Step]) -> None:
         """Masks that stand at the filler, in the first step and the last of some."""
+        self._twice([keras_key_masks.inverted(self._watch.keras, functools.partial(backend.loss_op_by_op, step), self.arrays(step))
+                     for step in (steps[0], steps[-1])], keras_key_masks.made)
+
+    def _weights(self, backend: KerasBackend, steps: list[Step]) -> None:
+        """The same, where the script takes softmaxes of its own."""
+        text = "".join(linecache.getlines(str(self._watch.session.script))).lower()
+        if "softmax(" in text and "mask" in text:
+            self._twice([keras_key_masks.weighed(functools.partial(backend.loss_op_by_op, step), self.arrays(step))
+                         for step in (steps[0], steps[-1])], filler_weights.hidden)
+
+    def _twice(self, found: list[UnmaskedFacts | None], made: Callable[[Path], Place | None]) -> None:
+        """A mask that is the wrong way round in each of these steps, and where it was `made`."""
         seen = self._watch.seen
-        found = [keras_key_masks.inverted(self._watch.keras, functools.partial(backend.loss_op_by_op, step), self.arrays(step))
-                 for step in (steps[0], steps[-1])]
-        if seen.inverted is None and found[0] is not None and found[1] is not None:
+        if seen.inverted is None and found[0] is not None and None not in found:
             seen.inverted = found[0]
             seen.inverted.batches = seen.inverted.padded = len(found)
-            seen.inverted.site = site(keras_key_masks.made(self._watch.session.script)) or seen.sites.get("forward")
+            seen.inverted.site = site(made(self._watch.session.script)) or seen.sites.get("forward")
 
     def _orderless(self, backend: KerasBackend, step: Step) -> OrderlessFacts | None:
         import tensorflow as tf

@@ -52,7 +52,7 @@ def _softmax(node: Any, axis: int) -> tuple[Any, int] | None:
         if name.startswith("PermuteBackward"):
             axis = int(node._saved_dims[axis]) % len(shape)
         elif name.startswith("TransposeBackward"):
-            swapped = [_signed(node._saved_dim0, len(shape)), _signed(node._saved_dim1, len(shape))]
+            swapped = [signed(node._saved_dim0, len(shape)), signed(node._saved_dim1, len(shape))]
             axis = swapped[1 - swapped.index(axis)] if axis in swapped else axis
         elif name.startswith(("ViewBackward", "UnsafeViewBackward", "ReshapeAliasBackward")):
             before = tuple(map(int, node._saved_self_sym_sizes))
@@ -62,7 +62,7 @@ def _softmax(node: Any, axis: int) -> tuple[Any, int] | None:
                 return None
             axis = same[-1]
         elif name.startswith("UnsqueezeBackward"):
-            made = _signed(node._saved_dim, len(shape))
+            made = signed(node._saved_dim, len(shape))
             if axis == made:
                 return None
             axis -= axis > made
@@ -78,7 +78,7 @@ def _softmax(node: Any, axis: int) -> tuple[Any, int] | None:
 
 def _is_off(node: Any, axis: int) -> bool:
     shape = tuple(node._input_metadata[0].shape)
-    along = _signed(node._saved_dim, len(shape))
+    along = signed(node._saved_dim, len(shape))
     return along != axis and min(shape[along], shape[axis]) > 1 and _scores(node)
 
 
@@ -97,7 +97,7 @@ def _scores(node: Any) -> bool:
     return False
 
 
-def _signed(axis: Any, count: int) -> int:
+def signed(axis: Any, count: int) -> int:
     """Saved axes are unsigned: one from the end comes as a very large number."""
     number = int(axis)
     return (number - (1 << 64) if number >= 1 << 63 else number) % count
@@ -105,7 +105,7 @@ def _signed(axis: Any, count: int) -> int:
 
 def _facts(watch: TorchWatcher, node: Any, axis: int) -> ContractedFacts:
     shape = tuple(map(int, node._input_metadata[0].shape))
-    along = _signed(node._saved_dim, len(shape))
+    along = signed(node._saved_dim, len(shape))
     weights = node._saved_result if prod(shape) <= _LARGEST else None
     sums = weights.detach().float().sum(axis) if weights is not None and tensors.readable(weights) else None
     return ContractedFacts(shape=list(shape), along=along, summed=axis, least=float(sums.min()) if sums is not None else None,

@@ -1,14 +1,17 @@
-"""Masks that attention layers are given for padding, the wrong way round: what is real is hidden, and the filler is read."""
+"""Masks of padding the wrong way round, that attention layers are given or that a script adds to its own scores: what is real is hidden,
+and the filler is read."""
 
 from __future__ import annotations
 
 import ast
+from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
-from harness.frameworks.watch import fills, parsed, tensors, trees
+from harness.frameworks.watch import filler_weights, fills, parsed, tensors, torch_contracted, trees
 from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import Place, site
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 _CALLS = 60
 _MOSTLY = 0.9
+_NODES, _WEIGHED = 4000, 4  # of the graph of a loss that are looked at; losses
+_MASKED = "ScaledDotProduct"
 _WORDS = ("src_key_padding_mask", "key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask")
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +34,7 @@ class KeyMasks:
     def __init__(self, watch: TorchWatcher) -> None:
         self._watch = watch
         self._given: list[Any] = []
-        self._calls = 0
+        self._calls = self._weighed = 0
 
     def begins(self, call: RootCall) -> None:
         """A model is about to run."""
@@ -51,6 +56,41 @@ class KeyMasks:
         seen.inverted.batches += 1
         seen.inverted.padded += 1
         seen.inverted.share = max(seen.inverted.share, float(padded.mean()))
+
+    def weighs(self, loss: Any) -> None:
+        """What becomes of a loss: are there weights, in the graph that it was made by, that are all the filler's?"""
+        if self._weighed >= _WEIGHED or not any(fills.ends(given, tuple(given.shape[:2])) is not None for given in self._given):
+            return
+        self._weighed += 1
+        share = next((share for weights, axis in _weights(loss.grad_fn)
+                      if (share := filler_weights.share(weights, axis, self._given)) is not None), None)
+        if share is None:
+            return
+        seen, session = self._watch.seen, self._watch.session
+        if seen.inverted is None:
+            seen.inverted = UnmaskedFacts(kind="softmax", weights=True, site=site(filler_weights.hidden(session.script)))
+        if seen.inverted.weights:
+            seen.inverted.batches += 1
+            seen.inverted.padded += 1
+            seen.inverted.share = max(seen.inverted.share, share)
+
+
+def _weights(node: Any) -> Iterator[tuple[Any, int]]:
+    """Softmaxes in a graph, with the axis of each; of attention that is taken in one call, its mask stands for one."""
+    queue, seen = deque([node]), {node}
+    while queue and len(seen) < _NODES:
+        node = queue.popleft()
+        name = node.name()
+        if name.startswith("SoftmaxBackward"):
+            weights = node._saved_result
+            yield weights, torch_contracted.signed(node._saved_dim, weights.dim())
+        elif name.startswith(_MASKED) and (mask := getattr(node, "_saved_attn_mask", None)) is not None and mask.dim() > 1:
+            scores = mask.float().masked_fill(~mask, float("-inf")) if mask.dtype.is_floating_point is False else mask.float()
+            yield scores.softmax(-1), scores.dim() - 1
+        for inner, _ in node.next_functions:
+            if inner is not None and inner not in seen:
+                seen.add(inner)
+                queue.append(inner)
 
 
 def _made(place: Place | None) -> Place | None:

@@ -268,12 +268,12 @@ class TorchWatcher:
                 self._attended = True
                 self.session.safely("weights of attention", torch_contracted.measure, self, loss)
                 self.session.safely("a loss's graph", torch_loss_graph.measure, self, loss)
+            self.session.safely("weights of the filler", self.key_masks.weighs, loss)
             self.players.trained(loss, calls)
         self.seen.players = self.players.facts()
 
     def _behind(self) -> None:
-        held = {id(weight) for known in self.steps.stepping for weight in known.weights()}
-        self.seen.behind = self.copies.facts(held)
+        self.seen.behind = self.copies.facts({id(weight) for known in self.steps.stepping for weight in known.weights()})
 
     def _folded(self, module: Any) -> None:
         self.session.folds.trains(module, lambda: [weight.detach().float().cpu().numpy() for weight in module.parameters()],
