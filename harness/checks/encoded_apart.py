@@ -17,6 +17,7 @@ _ROWS, _NAMED = 20, 5
 # Share of the evaluation's tokens that one id makes; how much less of the training's; by how much the training rows are told better.
 _STRANGE, _KNOWN, _WORSE, _TOKENS = 0.2, 0.1, 0.1, 1000
 _ADAPTED = "`layer.adapt(train_rows)` once, then `layer(train_rows)` and `layer(test_rows)`."
+_HARM = 0.03  # by how much rows are told worse
 _FITTED = {"Tokenizer": "`tokenizer.fit_on_texts(train_texts)`, then `tokenizer.texts_to_sequences(test_texts)`.",
            **dict.fromkeys(("TextVectorization", "StringLookup", "IntegerLookup", "Normalization"), _ADAPTED)}
 _OF_WORDS = ("Tokenizer", "TextVectorization", "StringLookup", "IntegerLookup")
@@ -49,7 +50,7 @@ class EncodedApart(Check):
     def check(self, seen: Observation) -> Finding | None:
         """Judges from what the encoder of each row had learnt when it encoded it, row by row, in training and evaluation. Where parts of
         the training have encoders of their own (one for each person, for each fold), none is expected to be the same."""
-        told = _columns(seen) or _numbered(seen) or _strange(seen)
+        told = _columns(seen) or _numbered(seen) or _strange(seen) or _standardised(seen)
         if told is not None:
             return told
         encoded = seen.evaluation.encoded
@@ -68,6 +69,26 @@ class EncodedApart(Check):
             evidence=[f"rows of the training by the first state: {encoded.trained}"
                       + (f", encoded at line {encoded.trained_site.line}" if encoded.trained_site is not None else ""),
                       f"rows of the evaluation by the second: {encoded.rows}"])
+
+
+def _standardised(seen: Observation) -> Finding | None:
+    """A mean and a deviation that are taken from the rows of the evaluation themselves. It may do no harm, where these are drawn as the
+    training's are."""
+    facts, relation = seen.evaluation.standardised, seen.evaluation.relation
+    if facts is None:
+        return None
+    if relation is not None and relation.classes and relation.trained - relation.held < _HARM:
+        return None
+    told = [f"told rightly: {relation.trained:.0%} of the training rows, {relation.held:.0%} of the evaluation's"] if (
+        relation is not None and relation.classes) else []
+    return Finding(
+        message=f"The {facts.rows} rows of the evaluation are standardised by their own mean and deviation, and not by those of the "
+                "training: the same value is another number there, and what sets these rows apart is gone.",
+        remedy="Take both once, from the rows of the training, and use them for all others: `mean, std = x_train.mean(0), x_train.std(0)`, "
+               "then `(x_test - mean) / std`.",
+        site=facts.site,
+        evidence=[f"over these rows, each of {facts.columns} columns has a mean of 0 and a deviation of 1, as exactly as rounding lets it",
+                  *told])
 
 
 def _numbered(seen: Observation) -> Finding | None:

@@ -270,6 +270,15 @@ class ScaleFacts(Facts):
     beside: bool = False
 
 
+class StandardisedFacts(Facts):
+    """An evaluation of so many `rows`, each of whose `columns` has, over these rows, a mean of 0 and a deviation of 1; and the `site` where
+    the script takes both from the table that it is given, one of several."""
+
+    rows: int
+    columns: int
+    site: Site | None = None
+
+
 class ArgmaxFacts(Facts):
     """The largest of float[rows, classes] that TensorFlow was asked for without an axis: along the rows. `rows`: None in a graph."""
 
@@ -292,8 +301,8 @@ class EvaluationFacts(Facts):
     Trainer's evaluation found no labels for its `compute_metrics`: columns that the model takes if they are there, and no labels of it.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
-    references. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after an evaluation that said the
-    opposite on the same line, as the evaluation did."""
+    references. `standardised`: of inputs. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after
+    an evaluation that said the opposite on the same line, as the evaluation did."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -323,6 +332,7 @@ class EvaluationFacts(Facts):
     shared: SharedFacts | None = None
     encoded: EncodedFacts | None = None
     numbered: NumberedFacts | None = None
+    standardised: StandardisedFacts | None = None
     indicators: list[IndicatorFacts] = []
     chosen: ChosenFacts | None = None
     folds: FoldFacts | None = None

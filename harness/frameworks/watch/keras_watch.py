@@ -216,8 +216,8 @@ class KerasWatcher:
     def _relate(self) -> None:
         self.session.safely("pictures", self._mirrored)
         texts.note(self.session)
-        self.seen.evaluation.relation, self.seen.evaluation.scale = self.relations.facts(), self.splits.facts()
-        self.seen.evaluation.strange, self.seen.evaluation.two_scales = self.splits.ids.facts(), self.relations.two_scales
+        self.seen.evaluation.relation, self.seen.evaluation.two_scales = self.relations.facts(), self.relations.two_scales
+        self.splits.fill(self.seen.evaluation, self.session.script)
         self.seen.evaluation.loose_relation = self.relations.loose()
         self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
         self.seen.evaluation.encoded, self.seen.evaluation.numbered = self.session.encoders.facts(), self.session.numberings.facts()

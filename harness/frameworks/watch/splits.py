@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from harness.checks.evaluation_facts import ScaleFacts
+from harness.checks.evaluation_facts import EvaluationFacts, ScaleFacts
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.standardised import Standardised
 from harness.frameworks.watch.strange_ids import StrangeIds
 
 _BATCHES, _ROWS, _LARGEST = 6, 16, 1 << 22
@@ -37,16 +39,19 @@ class Splits:
         self._rows: dict[Key, int] = {}  # of those that are odd
         self._bare: dict[Key, list[Scale]] = {}  # of evaluations, since the first in which no number is below 0
         self.ids = StrangeIds()
+        self._standardised = Standardised()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
         self.ids.trained(model, given)
+        self._standardised.trained(given)
         self._keep(self._trained, model, [value for value in given if "float" in str(getattr(value, "dtype", ""))])
 
     def held(self, model: Any, given: Sequence[Any]) -> bool:
         """An evaluation does. Whether these are bytes in place of pixels, the reverse, or far off, for the first time."""
         self.ids.held(model, given)
         if self._trained:
+            self._standardised.held(given)
             self._keep(self._held, model, given)
             return self._look(model, given)
         return False
@@ -90,6 +95,10 @@ class Splits:
             made = _scale(value) if len(scales) < _BATCHES and (shape[0] or 0) >= _ROWS else None
             scales += [made] if made is not None else []
             return
+
+    def fill(self, facts: EvaluationFacts, script: Path) -> None:
+        """What was seen of an evaluation's inputs."""
+        facts.scale, facts.strange, facts.standardised = self.facts(), self.ids.facts(), self._standardised.facts(script)
 
     def facts(self) -> ScaleFacts | None:
         """None where no model saw rows of one shape in both, or the batches of training differ much among themselves."""

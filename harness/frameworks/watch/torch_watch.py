@@ -357,8 +357,8 @@ class TorchWatcher:
     def _relate(self) -> None:
         texts.note(self.session)
         self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
-        self.seen.evaluation.alignment, self.seen.evaluation.scale = self.alignment.facts(), self.splits.facts()
-        self.seen.evaluation.strange, self.seen.evaluation.handed = self.splits.ids.facts(), self.handed.facts()
+        self.seen.evaluation.alignment, self.seen.evaluation.handed = self.alignment.facts(), self.handed.facts()
+        self.splits.fill(self.seen.evaluation, self.session.script)
         self.seen.opposed, self.seen.evaluation.two_scales = self.opposed.facts(), self.relations.two_scales
         self.seen.evaluation.loose_relation = self.relations.loose()
         self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
