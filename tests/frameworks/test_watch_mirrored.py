@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from harness.checks.base import walk
+from harness.frameworks.watch import mirrored
 from harness.frameworks.watch.mirrored import Mirrored
 from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import found, watch
@@ -145,6 +146,35 @@ def test_classes_among_rows_that_are_blurred_as_well(mirrors: bool, follows: boo
     facts = watched.measure()
     assert (facts is not None) == (mirrors and not follows)
     assert facts is None or (facts.how == "mirrored" and sorted(facts.classes) in ([0, 1], [2, 3]))
+
+
+def roads(rows: int, middle: float, seed: int) -> tuple[Array, Array]:
+    """Both sides of a road that bends by about `middle`, under a bright sky, and how far to steer on it."""
+    rng = np.random.default_rng(seed)
+    bend, offset = rng.normal(middle, 0.45, rows).clip(-1.2, 1.2)[:, None], rng.normal(0, 0.4, rows)[:, None]
+    depth, across = (32 - np.arange(10, 32)) / 22, np.arange(32)
+    middles, halves = 15.5 - offset * (1 - depth) * 6 + bend * depth**2 * 10, 2 + (1 - depth) * 9
+    pictures = rng.normal(0.35, 0.05, (rows, 32, 32))
+    for side in (-1, 1):
+        pictures[:, 10:] += 0.6 * np.exp(-((across - (middles + side * halves)[:, :, None]) ** 2) / 1.5)
+    pictures[:, :10] += 0.3
+    pictures *= rng.uniform(0.7, 1.2, (rows, 1, 1))
+    return pictures[..., None].astype("float32"), (0.8 * bend - 0.5 * offset).astype("float32")
+
+
+@pytest.mark.parametrize(("mirrors", "follows"), [(True, False), (True, True), (False, False)])
+def test_numbers_around_zero(mirrors: bool, follows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any move may bring most rows nearer to what is wanted then, so that shares of rows do not tell; one of them does so by far."""
+    monkeypatch.setattr(mirrored, "_RATHER", 1.1)
+    watched, draw = Mirrored(), np.random.default_rng(5)
+    for seed, middle in ((0, -0.25), (1, 0.25)):
+        pictures, wanted = roads(480, middle, seed)
+        moved = (draw.random(480) < 0.5) & (seed == 0) & mirrors
+        pictures = np.where(moved[:, None, None, None], pictures[:, :, ::-1], pictures)
+        wanted = np.where((moved & follows)[:, None], -wanted, wanted)
+        (watched.trained if seed == 0 else watched.held)([pictures], {"x": pictures, "y": wanted})
+    facts = watched.measure()
+    assert (facts.how if facts is not None else None) == ("mirrored" if mirrors and not follows else None)
 
 
 TORCH = """

@@ -26,6 +26,7 @@ _ASTRAY, _OFTEN, _FEW = 0.12, 2.0, 24  # share of training rows that do not fit;
 _CROSSED = 0.2  # share of a class' training rows that are taken for its mirror image, of which half may have been moved
 _HEALED = 0.75  # of these rows, that fit once they are moved back
 _RATHER = 0.3  # by which the best move heals more of them than the worst does
+_NEAREST = 0.25  # times the median error after any other move
 _EACH = 0.15  # of them, by each of several moves that are drawn from
 _TAKEN = 0.7  # of a class' rows, mirrored, that are taken for one other class
 _KNOWN, _ALL = 0.4, 0.9  # of a class' rows, mirrored, that are taken for any class at all, and of these for one
@@ -207,10 +208,19 @@ def _outside(judge: Judge, moving: Array, target: Array, name: str) -> MirrorFac
         # One of three moves fits by chance more often than one alone: so often does it with what is wanted of other rows.
         others = _healed(judge, moving[astray], np.roll(target[astray], 1, axis=0), errors[astray])
         least = float(np.logical_or.reduce([others[how] for how in groups[best]]).mean())
-    if heals[best] <= _HEALED or heals[best] - least < _RATHER:
+    rather = heals[best] - least >= _RATHER or _nearest(judge, moving[astray], target[astray], best)
+    if heals[best] <= _HEALED or not rather:
         return None
     return MirrorFacts(how=best, name=name, rows=len(moving), astray=int(astray.sum()), healed=round(heals[best] * int(astray.sum())),
                        usual=usual, series=moves.in_line(moving))
+
+
+def _nearest(judge: Judge, moving: Array, target: Array, best: str) -> bool:
+    """Whether the rows, moved back by the best move, are told much better than by any other: of numbers that lie around 0, most moves bring
+    some nearer."""
+    medians = {how: float(np.median(judge.errors(move(moving), target))) for how, move in moves.single(moving).items()}
+    others = [median for how, median in medians.items() if how != best]
+    return best in medians and bool(others) and medians[best] < _NEAREST * min(others)
 
 
 def _healed(judge: Judge, moving: Array, target: Array, wrong: Array) -> dict[str, Array]:
