@@ -128,11 +128,11 @@ y = (X[:, 0, 0] > 0).long()
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.read, self.out = nn.LazyConv1d(8, 3), nn.Linear(8, 2)
+        self.read, self.out = nn.READ, nn.LazyLinear(2)
     def forward(self, x):
         B, T, C = x.shape
         fewer = T // 4
-        return self.out(self.read(x.GROUP).mean(2))
+        return self.out(self.read(x.GROUP).mean(AXIS))
 model = Net()
 model(X[:2])
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
@@ -150,7 +150,17 @@ for epoch in range(2):
     ("reshape(x.size(0), x.size(2), x.size(1))", True), ("transpose(1, 2)", False)])
 def test_steps_that_are_put_side_by_side(tmp_path: Path, group: str, *, wrong: bool) -> None:
     """16 steps of 4 numbers, four by four, are 4 steps of 16."""
-    seen = watch(tmp_path, GROUPED.replace("GROUP", group), steps=20, probe_seconds=0.5)
+    text = GROUPED.replace("GROUP", group).replace("READ", "LazyLinear(8)").replace("AXIS", "1")
+    seen = watch(tmp_path, text, steps=20, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert ("F111" in found(seen)) is wrong, seen.scrambled
+
+
+@pytest.mark.parametrize(("group", "wrong"), [
+    ("reshape(B, 4, -1)", True), ("reshape(B, C, -1)", True), ("reshape(B, 4, 16).transpose(1, 2)", False), ("mT", False)])
+def test_channels_come_second_where_a_convolution_reads_them(tmp_path: Path, group: str, *, wrong: bool) -> None:
+    text = GROUPED.replace("GROUP", group).replace("READ", "LazyConv1d(8, 3)").replace("AXIS", "2")
+    seen = watch(tmp_path, text, steps=20, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert ("F111" in found(seen)) is wrong, seen.scrambled
 

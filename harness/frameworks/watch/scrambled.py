@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -32,12 +33,14 @@ class Scrambled:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._calls = 0
+        self._open: tuple[weakref.ref[Any], ScrambledFacts] | None = None  # made by a reshape whose lengths leave open what it was for
 
     def of_torch(self, torch: Any) -> None:
         """Hook PyTorch's, and what takes arrays of NumPy and no mode sees."""
         self._session.patches.replace(torch, "from_numpy", self._wrap_taking)
         for name in ("view", "reshape"):
             self._session.patches.replace(torch.Tensor, name, self._wrap)
+        self._session.patches.replace(torch.nn.functional, "conv1d", self._wrap_convolving)
 
     def of_keras(self, keras: Any, place_of: Callable[[Any], Place | None]) -> None:
         """Hook TensorFlow's, those of Keras 3, the layer, and what takes arrays of NumPy. `place_of`: where a layer was made."""
@@ -73,6 +76,17 @@ class Scrambled:
             return made
 
         return reshape
+
+    def _wrap_convolving(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def conv1d(*args: Any, **kwargs: Any) -> Any:
+            if self._open is not None and args and self._open[0]() is args[0] and self._session.active:
+                # Along the second axis stand channels, which is where the last one was to go.
+                self._session.observation.scrambled = self._session.observation.scrambled or self._open[1]
+                self._open = None
+            return original(*args, **kwargs)
+
+        return conv1d
 
     def _wrap_taking(self, original: Any) -> Any:
         session = self._session
@@ -114,9 +128,11 @@ class Scrambled:
         how = scrambles(before, after)
         if how is not None:
             place = place or self._session.sites.place()
+            facts = ScrambledFacts(how=how, before=before, after=after, site=site(place))
             if how == "exchange" and _may_group(before, after) and not _named(place):
+                self._open = (weakref.ref(made), facts) if before[:1] == after[:1] else None
                 return
-            self._session.observation.scrambled = ScrambledFacts(how=how, before=before, after=after, site=site(place))
+            self._session.observation.scrambled = facts
 
 
 def _may_group(before: Sequence[int], after: Sequence[int]) -> bool:
