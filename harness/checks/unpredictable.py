@@ -56,8 +56,9 @@ def finding(seen: Observation, correlation: float, *, simple: bool) -> Finding |
 
 def _of_the_mean(seen: Observation) -> float | None:
     """The losses of the last third of the recorded steps by what the mean of their targets would have cost; None of other losses."""
-    pairs = [(call.value, cost) for call in seen.loss_calls if call.value is not None and (cost := _cost(call)) is not None]
-    if len(pairs) < _LEAST_STEPS // 2 or len(pairs) < len(seen.loss_calls):
+    valued = [call for call in seen.loss_calls if call.value is not None]  # in Keras the same call may come twice, once while it is traced
+    pairs = [(call.value, cost) for call in valued if call.value is not None and (cost := _cost(call)) is not None]
+    if len(pairs) < _LEAST_STEPS // 2 or len(pairs) < len(valued):
         return None
     last = pairs[-max(1, len(pairs) // 3):]
     return sum(value for value, _ in last) / sum(cost for _, cost in last)

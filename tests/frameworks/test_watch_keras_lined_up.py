@@ -36,3 +36,14 @@ def test_a_loss_that_brings_both_into_line(tmp_path: Path, init: str, lines: str
     assert seen.exception is None, seen.exception
     assert seen.warnings == []
     assert ("L203" in found(seen)) is wrong, [(call.name, call.lined_up) for call in seen.loss_calls[:2]]
+
+
+def test_a_batch_of_one_class(tmp_path: Path) -> None:
+    """In whatever order its targets are, a table of all pairs and the rows themselves come to the same."""
+    pytest.importorskip("keras")
+    text = OWN.replace("LINES", "y_true = tf.reshape(y_true, tf.shape(y_pred))").replace("INIT", "glorot_uniform")
+    rare = text.replace('y = (x[:, 0] - x[:, 1]).astype("float32")', 'y = (np.arange(320) == 300).astype("float32")')
+    assert rare != text
+    seen = watch(tmp_path, rare.replace("verbose=0)", "verbose=0, shuffle=False)"), probe_seconds=0.0)
+    assert seen.exception is None, seen.exception
+    assert "L203" not in found(seen), [(call.name, call.lined_up) for call in seen.loss_calls[:2]]
