@@ -156,6 +156,30 @@ def test_what_a_latent_number_weighs(tmp_path: Path, activation: str, reconstruc
     assert seen.sites["loss"].source.startswith("loss = ")
 
 
+APART = {"mean, spread = layers.Dense(3)(h), layers.Dense(3)(h)\n": "",
+         "keras.Model(x, [mean, spread, Draw()([mean, spread])])": "keras.Model(x, h)",
+         "self.encoder, self.decoder = encoder, decoder": "self.encoder, self.decoder, self.draw = encoder, decoder, Draw()\n"
+                                                         "        self.to_mean, self.to_spread = layers.Dense(3), layers.Dense(3)",
+         "self.encoder(x)[0]": "self.to_mean(self.encoder(x))",
+         "mean, spread, z = self.encoder(x, training=True)": "h = self.encoder(x, training=True)\n"
+                                                            "            mean, spread = self.to_mean(h), self.to_spread(h)\n"
+                                                            "            z = self.draw([mean, spread])"}
+
+
+@pytest.mark.parametrize(("reconstruction", "weight"), [
+    ("keras.ops.mean((out - x) ** 2)", 20.0), ("keras.ops.mean(keras.ops.sum((x - out) ** 2, axis=1))", 1.0)])
+def test_a_mean_and_a_variance_of_two_layers(tmp_path: Path, reconstruction: str, weight: float) -> None:
+    """The encoder gives one tensor of even width, which is neither."""
+    text = VAE.replace("ACTIVATION", "").replace("RECONSTRUCTION", reconstruction)
+    for before, after in APART.items():
+        assert before in text
+        text = text.replace(before, after)
+    seen = watch(tmp_path, text, steps=60)
+    assert seen.exception is None, seen.exception
+    assert len(seen.divergence) >= 3
+    assert [round(each.weight, 2) for each in seen.divergence] == [weight] * len(seen.divergence)
+
+
 TAPE = HEAD + """
 encoder = keras.Sequential([keras.Input((20,)), layers.Dense(32, activation="relu"), layers.Dense(6)])
 decoder = keras.Sequential([keras.Input((3,)), layers.Dense(32, activation="relu"), layers.Dense(20)])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SAME, _LEAST = 1e-3, 4
 _EACH, _EVERY = 3, 10
-_MODELS = 4
+_MODELS, _OPERATIONS = 4, 2000
 
 Array = np.ndarray[Any, Any]
 
@@ -52,10 +52,10 @@ def parts(target: Any, outputs: list[Any], data: Any) -> dict[str, Any]:
     if tf.executing_eagerly() or not tf.is_tensor(target):
         return {}
     given = [tensor for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor) and tensor.dtype.is_floating and tensor.shape.rank]
-    for output in outputs:
-        pair, made = _coded(output, outputs)
-        if not pair:
-            continue
+    flat = tf.nest.flatten(outputs)
+    layers = [(pair, [tensor for tensor in flat if not any(tensor is one for one in pair)]) for pair in _layers(target)]
+    coded = [*layers, *(found for output in outputs if (found := _coded(output, outputs))[0])]
+    for pair, made in coded:
         for tensor in reversed(made):
             whole = next((one for one in given if tf.is_tensor(tensor) and one.shape.as_list() == tensor.shape.as_list()), None)
             if whole is None:
@@ -101,6 +101,28 @@ def _coded(output: Any, outputs: list[Any]) -> tuple[list[Any], list[Any]]:
         pair = coded
     rest = [tensor for tensor in tf.nest.flatten(output) if not any(tensor is one for one in pair)]
     return pair, [*rest, *(tensor for other in outputs if other is not output for tensor in tf.nest.flatten(other))]
+
+
+def _layers(target: Any) -> list[list[Any]]:
+    """Pairs of layers' answers in the graph of a loss, of one width, the second of which goes through `exp`: a mean and its logarithmic
+    variance that are made by layers of their own."""
+    queue, seen, found = [target.op], {target.op.name}, []
+    while queue and len(seen) < _OPERATIONS:
+        op = queue.pop(0)
+        if op.type in ("BiasAdd", "AddV2") and op.outputs[0].shape.rank == 2 and any(one.op.type == "MatMul" for one in op.inputs):
+            found.append(op.outputs[0])
+        for one in op.inputs:
+            if one.op.name not in seen:
+                seen.add(one.op.name)
+                queue.append(one.op)
+    spreads = [one for one in found if any(_raised(user) for user in one.consumers())]
+    return [[mean, spread] for spread in spreads for mean in found
+            if mean is not spread and not any(mean is one for one in spreads) and mean.shape[1] == spread.shape[1]][:_MODELS]
+
+
+def _raised(op: Any) -> bool:
+    """Whether this is `exp`, or a product that goes into it."""
+    return op.type == "Exp" or (op.type == "Mul" and any(user.type == "Exp" for user in op.outputs[0].consumers()))
 
 
 def _read(pair: list[Any], pulls: list[Any], made: Any, back: Any, data: Any) -> dict[str, Any]:
