@@ -167,11 +167,17 @@ class FrozenWeights(Check):
         unasked = seen.unasked
         if unasked is None or unasked.steps < _LATE:
             return None
+        told = [f"never asked for: {', '.join(unasked.left[:6])}"]
+        if unasked.holder:
+            return Finding(message=f"{len(unasked.left)} variables take part in every step and are never trained: they are kept in objects "
+                                   f"of `{unasked.holder}`, a plain class, and `tf.Module` does not look into such for its variables.",
+                           remedy=f"Make it a module as well: `class {unasked.holder}(tf.Module)`, with `super().__init__()`.",
+                           site=unasked.site or reading.place(seen, "backward"), evidence=told)
         return Finding(message=f"{len(unasked.left)} variables take part in every step, and the tape is asked for the gradients of "
                                f"{unasked.asked} others only: they were made after the list of weights was read.",
                        remedy="A layer has its weights once it has been built: call it, or `layer.build(shape)`, before "
                               "`trainable_variables` is read; or read it anew in every step.",
-                       site=unasked.site or reading.place(seen, "backward"), evidence=[f"never asked for: {', '.join(unasked.left[:6])}"])
+                       site=unasked.site or reading.place(seen, "backward"), evidence=told)
 
     @staticmethod
     def _hidden(seen: Observation, evidence: list[str]) -> Finding:

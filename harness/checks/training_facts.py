@@ -159,11 +159,13 @@ class CopyFacts(Facts):
 
 class UnaskedFacts(Facts):
     """Variables that took part in the last of `steps` steps of a tape, were made after all `asked` ones that it was asked about, and were
-    never asked about themselves (`left`). `site`: where the list of those was made."""
+    never asked about themselves (`left`). `holder`: or the class of the plain objects that hold them. `site`: where the list of those was
+    made, or these are kept."""
 
     asked: int
     left: list[str]
     steps: int
+    holder: str = ""
     site: Site | None = None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import WideFacts
 from harness.checks.training_facts import StepFacts, UnaskedFacts
-from harness.frameworks.watch import alike, parsed
+from harness.frameworks.watch import alike, alive, keras_hidden, parsed
 from harness.frameworks.watch.provenance import Text
 from harness.frameworks.watch.sites import Place, site
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _CALLS = 60
-_FAN_IN = 4
+_FAN_IN, _FOLLOWED = 4, 2000
 _ALIKE, _LARGEST = (12, 40), 1 << 20  # steps after which units are compared; numbers of a matrix that is kept for it
 _DRAWN = re.compile(r"(tf|tensorflow)\.random\.(truncated_normal|normal|uniform)")
 
@@ -33,6 +33,8 @@ class Bare:
         self._watch = watch
         self._asked: frozenset[int] = frozenset()
         self._ever: dict[int, Any] = {}
+        self._followed: dict[int, Any] = {}
+        self._hidden: UnaskedFacts | None = None
         self._first: list[tuple[Any, Any]] = []
         self._times = 0
         self.optimized = False
@@ -47,12 +49,35 @@ class Bare:
         self._ever |= {id(source): source for source in map(_plain, sources) if isinstance(source, tf.Variable)}
         newest = max(map(_number, self._ever.values()), default=None)
         seen = self._watch.seen
+        self._followed |= {id(variable): variable for variable in watched if len(self._followed) < _FOLLOWED}
+        if self._times in _ALIKE:
+            self._hidden = self._watch.session.safely("variables out of sight", self._out_of_sight)
         left = [variable for variable in watched if id(variable) not in self._ever and newest is not None and _number(variable) > newest]
         if not left:
-            seen.unasked = None
+            seen.unasked = self._hidden
             return
         place = seen.unasked.site if seen.unasked is not None else site(_read_at(self._watch.session.sites.place()))
         seen.unasked = UnaskedFacts(asked=len(self._ever), left=[str(variable.name) for variable in left], steps=self._times, site=place)
+
+    def _out_of_sight(self) -> UnaskedFacts | None:
+        """Variables that no gradient is asked for, in plain objects of a `tf.Module` whose own variables are asked for: it does not look
+        into such."""
+        import tensorflow as tf
+
+        left = {key for key, variable in self._followed.items()
+                if key not in self._ever and variable.trainable and variable.dtype.is_floating}
+        modules = [found for found in alive.objects() if isinstance(found, tf.Module) and _own(found)] if left else []
+        for module in modules:
+            if not self._ever.keys() & set(map(id, module.trainable_variables)):
+                continue
+            for attribute, value in vars(module).items():
+                holders = [holder for holder in (value, *keras_hidden.items(value)) if not isinstance(holder, tf.Module | tf.Variable)]
+                kept = [(holder, found) for holder in holders if _own(holder) and (found := left & _inside(holder))]
+                if kept:
+                    script = str(self._watch.session.script)
+                    return UnaskedFacts(asked=len(self._ever), left=[str(self._followed[key].name) for _, keys in kept for key in keys],
+                                        steps=self._times, holder=type(kept[0][0]).__name__, site=site(_put(script, attribute)))
+        return None
 
     def _drawn(self, sources: Sequence[Any]) -> None:
         """How wide the weights are before the first step."""
@@ -104,6 +129,29 @@ def is_variable(source: Any) -> bool:
 def _plain(variable: Any) -> Any:
     """TensorFlow's variable inside one of Keras 3."""
     return getattr(variable, "value", variable) if not hasattr(variable, "_unique_id") else variable
+
+
+def _own(found: Any) -> bool:
+    """Whether this is of a class of the script's."""
+    module = type(found).__module__.partition(".")[0]
+    return hasattr(found, "__dict__") and module not in ("builtins", "tensorflow", "keras", "tf_keras", "numpy", "collections")
+
+
+def _inside(found: Any, depth: int = 4) -> set[int]:
+    """The variables in what an object keeps, by their ids."""
+    import tensorflow as tf
+
+    if isinstance(found, tf.Variable):
+        return {id(found)}
+    parts = keras_hidden.items(found) or (list(vars(found).values()) if _own(found) else [])
+    return set().union(*(_inside(part, depth - 1) for part in parts)) if depth else set()
+
+
+def _put(script: str, attribute: str) -> Place | None:
+    """The first line of a script that puts something into this attribute."""
+    lines = [node.lineno for node in ast.walk(parsed.tree(script)) if isinstance(node, ast.Assign)
+             and any(isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets)]
+    return (script, min(lines), "__init__") if lines else None
 
 
 def _number(variable: Any) -> int:

@@ -60,7 +60,7 @@ def strangers(keras: Any, model: Any, watched: Iterable[Any], script: Path) -> l
         if id(variable) in known:
             continue
         keeper, attribute = next(((layer, name) for layer in known_layers for name, value in vars(layer).items() if not name.startswith("_")
-                                  and any(inner is variable for inner in (value, *_items(value)))), (None, ""))
+                                  and any(inner is variable for inner in (value, *items(value)))), (None, ""))
         # What a layer keeps and computes with under a tape is a weight, also where it begins as ones.
         first = _table(variable, even=keeper is not None, number=bool(attribute) and said(script, attribute))
         if first is None:
@@ -99,10 +99,11 @@ def _holding(model: Any, layer: Any, depth: int = 3) -> str:
 
 
 def _inside(value: Any) -> list[Any]:
-    return _items(value) or list(getattr(value, "__dict__", {}).values())
+    return items(value) or list(getattr(value, "__dict__", {}).values())
 
 
-def _items(value: Any) -> list[Any]:
+def items(value: Any) -> list[Any]:
+    """What a list, tuple or dict holds; nothing of anything else."""
     if isinstance(value, list | tuple):
         return list(value)
     return list(value.values()) if isinstance(value, dict) else []
