@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.frameworks.watch import keras_piled
 from tests.frameworks.test_watch_keras import HEAD, KERAS, MODEL, watch
 from tests.frameworks.watching import found
 
@@ -101,3 +102,14 @@ def test_sums_in_a_list_that_are_never_begun_anew(name: str, kept: str, tmp_path
     if fault:
         assert seen.piled.site is not None
         assert seen.piled.site.source.startswith("optimizer.apply_gradients")
+
+
+@pytest.mark.parametrize(("cleared", "line"), [
+    ("def clear():\n    for buffer in buffers:\n        buffer.assign(tf.zeros_like(buffer))\nfor epoch in range(3):\n    clear()\n", 5),
+    ("for epoch in range(3):\n    for buffer in buffers:\n        buffer.assign(tf.zeros_like(buffer))\n", 3),
+    ("buffers = [tf.Variable(tf.zeros_like(weight)) for weight in weights]\n", None)], ids=["in a function", "in the loop", "nowhere"])
+def test_where_sums_are_begun_anew_at_another_time(tmp_path: Path, cleared: str, line: int | None) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(cleared)
+    place = keras_piled.cleared(script)
+    assert (place[1] if place is not None else None) == line

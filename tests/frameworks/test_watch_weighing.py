@@ -85,3 +85,14 @@ def test_a_loss_that_weighs_by_itself(tmp_path: Path, rare: str, few: bool, *, f
     assert seen.weights.measured
     assert (seen.weights.weights[0] > seen.weights.weights[1]) == (rare == "0")
     assert ("L212" in found(seen)) is fault, seen.weights
+
+
+def test_weights_that_an_object_keeps(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("counts = table.value_counts()\nbalance = len(table) / counts\n"
+                      "class Mine(Trainer):\n    def __init__(self, balanced=None):\n        self.balanced = balanced\n"
+                      "    def compute_loss(self, model, inputs):\n        return cross_entropy(model(inputs), y, weight=self.balanced)\n"
+                      "trainer = Mine(balanced=balance)\n")
+    place = weighing.made(script)
+    assert place is not None
+    assert place[1] == 2

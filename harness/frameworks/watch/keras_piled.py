@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.keras_trace import numpy_of
 from harness.frameworks.watch.session import WatchSession
+from harness.frameworks.watch.sites import Place, site
 
 _WEIGHTS, _LARGEST, _STEPS = 3, 200_000, 24
 _SAME, _APART, _LEFT = 1e-3, 1e-2, 0.1  # parts of what is applied
@@ -35,7 +40,23 @@ class Piled:
         if judged:
             facts.of += 1
             facts.steps += all(judged)
-            facts.site = facts.site or self._session.sites.here()
+            facts.site = facts.site or site(cleared(self._session.script)) or self._session.sites.here()
+
+
+def cleared(script: Path) -> Place | None:
+    """Where a script does set buffers back, at another time than after each step: the only line that assigns zeros to something, or the
+    only one that calls the function which does."""
+    tree = parsed.tree(str(script))
+    zeroing = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and name_of(node.func) == "assign" and node.args
+               and isinstance(node.args[0], ast.Call) and name_of(node.args[0].func) in ("zeros_like", "zeros")]
+    if len(zeroing) != 1:
+        return None
+    inside = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and zeroing[0] in ast.walk(node)]
+    if not inside:
+        return str(script), zeroing[0].lineno, ""
+    inner = max(inside, key=lambda node: node.lineno)
+    calls = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and name_of(node.func) == inner.name]
+    return (str(script), calls[0], "") if len(calls) == 1 else None
 
 
 def _piles(before: np.ndarray[Any, Any], whole: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> bool:

@@ -71,6 +71,10 @@ def made(script: Path | str) -> Place | None:
              if word.arg in _WORDS and not isinstance(word.value, ast.Constant)]
     if len(given) != 1:
         return None
+    if isinstance(given[0], ast.Attribute):  # an object keeps what it was handed by this name
+        name = given[0].attr
+        handed = [word.value for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords if word.arg == name]
+        given = handed if len(handed) == 1 else given
     steps = Text(tree).steps(given[0])
     chosen = next((step for step in steps if step.kind == "made"), steps[0] if steps else None)
     return (str(script), chosen.line, chosen.function) if chosen is not None else (str(script), given[0].lineno, "<module>")
