@@ -24,8 +24,8 @@ def finding(seen: Observation) -> Finding | None:
                       *reading.own_losses(seen)])
     if _BUFFERED <= seen.piled.steps == seen.piled.of:
         return Finding(
-            message="The gradients that are added up are not set back to zero between steps: what each step applies is what the step before "
-                    "applied, with that added to it which has come since.",
+            message="The gradients that are added up are not set back to zero between steps: what each step applies is what the step "
+                    "before applied, with that added to it which has come since.",
             remedy="After `apply_gradients`, begin anew: `total = [tf.zeros_like(weight) for weight in weights]`; or leave the adding up "
                    "to Keras, `Adam(gradient_accumulation_steps=4)`.", site=seen.piled.site or reading.place(seen, "step"),
             evidence=[f"At all {seen.piled.of} steps that were looked at.", *reading.own_losses(seen)])
