@@ -78,6 +78,7 @@ from harness.checks.model_facts import (
     WideFacts,
 )
 from harness.checks.probe_facts import ProbeFacts
+from harness.checks.table_facts import GluedFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
     BakedFacts,
@@ -132,7 +133,8 @@ class Observation(Facts):
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
     `functional`: how often `torch.func` has taken gradients; `adapts`: gradients by weights are themselves differentiated.
     `tempered`: losses of a distillation.
-    `inverted`: rows whose attention layers are told to hide what is real, and to read the filler at its end.
+    `glued`: tables side by side, in two orders. `inverted`: rows whose attention layers are told to hide what is real, and to read the
+    filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `foreign`: weights that were to be frozen by what the framework does not read;
@@ -179,6 +181,7 @@ class Observation(Facts):
     loaders: list[LoaderFacts] = []
     unmasked: UnmaskedFacts | None = None
     inverted: UnmaskedFacts | None = None
+    glued: GluedFacts | None = None
     generated: UnmaskedFacts | None = None
     asked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None

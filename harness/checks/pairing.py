@@ -9,6 +9,7 @@ from harness.checks.base import Finding
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts, MixedFacts
 from harness.checks.evaluation_facts import HandedFacts, RelationFacts, ScaleFacts
 from harness.checks.observation import Observation
+from harness.checks.table_facts import GluedFacts
 from harness.checks.tensor_facts import Site
 
 _ASTRAY, _MOSTLY = 0.2, 0.5
@@ -25,6 +26,8 @@ ONE_ANSWER = 0.95
 
 def finding(seen: Observation) -> Finding | None:
     """What parts inputs from their labels, where that was seen; None where nothing was."""
+    if seen.glued is not None:
+        return _glued(seen.glued)
     if seen.apart is not None and seen.apart.steps and not seen.apart.same:
         return _apart(seen.apart)
     if seen.collation is not None and seen.collation.astray > _ASTRAY * seen.collation.rows:
@@ -55,6 +58,19 @@ def finding(seen: Observation) -> Finding | None:
             site=seen.mixed, evidence=["Given rows in one order and in the reverse, it makes two different sets of rows.",
                                        "The script's losses have not fallen."])
     return None
+
+
+def _glued(found: GluedFacts) -> Finding:
+    """Columns of one thing beside those of another."""
+    name = found.name
+    told = (f"`{found.column}` stands in the order of its own table, beside columns in the order of the `{name}` that "
+            "`reset_index(drop=True)` has dropped")
+    return Finding(
+        message=f"Two tables are put side by side whose rows come in two orders: at {found.moved} of {found.rows} places the `{name}` that "
+                "was dropped from the one is not that of the other, and each row is made of two of them.",
+        remedy=f'Join by the key and not by the place: `merge(..., on="{name}")`, or `left.join(right.set_index("{name}"))`; `groupby` '
+               "sorts by it.",
+        site=found.site, evidence=[told])
 
 
 def _fainter(scale: ScaleFacts) -> bool:

@@ -37,6 +37,7 @@ from harness.frameworks.watch.emptied import Emptied
 from harness.frameworks.watch.encoders import Encoders
 from harness.frameworks.watch.file_pairs import FilePairs
 from harness.frameworks.watch.folds import Folds
+from harness.frameworks.watch.glued import Glued
 from harness.frameworks.watch.grouped import Grouped
 from harness.frameworks.watch.growing import Growing
 from harness.frameworks.watch.indicators import Indicators
@@ -156,8 +157,7 @@ class WatchSession:
         self.encoders, self.folds, self.choosers, self.raw_bytes = Encoders(self), Folds(self), Choosers(self), RawBytes(self)
         self.wholes, self.seeds, self.emptied, self.eaten = Wholes(self), reseeded.Reseeded(self), Emptied(self), Eaten(self)
         self.file_pairs, self.numberings, self.growing, self.one_row = FilePairs(self), Numberings(self), Growing(self), OneRow(self)
-        self._on = False
-        self.late = False
+        self._on = self.late = False
         self._paused = 0
         self._forks = len(_forks)
         self._thread = threading.get_ident()
@@ -187,7 +187,7 @@ class WatchSession:
         self.when_imported("transformers.utils.logging", self._hear)
         for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
                      Indicators(self), Arithmetic(self), NumpyComparisons(self), Grouped(self), self.folds, self.file_pairs,
-                     self.numberings):
+                     self.numberings, Glued(self)):
             part.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:
