@@ -47,7 +47,7 @@ class GraphCut(Check):
         idle = seen.idle
         if idle is not None and seen.framework in reading.KERAS:
             return self._idle(idle)
-        within = self._within(seen)
+        within = self._within(seen) or self._players(seen)
         if within is not None:
             return within
         learns = [p for p in seen.model.parameters if p.trainable] if seen.model is not None and not reading.several_models(seen) else []
@@ -191,6 +191,21 @@ class GraphCut(Check):
             remedy=f"Exchange the two: `z + {cut}` has the value of `q`, which was decided, and the gradient of `z`.",
             site=seen.sites["turned_through"],
             evidence=["`q + cut(z - q)`, in numbers, is `z`; of the two only `q` is left with a gradient", *reading.own_losses(seen)])
+
+    @staticmethod
+    def _players(seen: Observation) -> Finding | None:
+        """A score of made rows in the loss of their maker, from which no gradient leads to it; another part of the loss may train it."""
+        facts = seen.players
+        if facts is None or facts.through or facts.cut < _OFTEN:
+            return None
+        return Finding(
+            message="The generator's loss asks for the discriminator's score of what it makes, and no gradient leads from that score to "
+                    "the generator: whatever trains it, it is not the discriminator.",
+            remedy="Make the rows under the tape of the generator's own step, `fake = generator(noise)`, and judge them there as they are; "
+                   "`stop_gradient` belongs in the discriminator's loss alone.",
+            site=facts.cut_site or reading.place(seen, "loss"),
+            evidence=[f"calls of the discriminator in a loss of the generator: {facts.cut}; such that reach a weight of it: 0"])
+
 
     @staticmethod
     def _part(seen: Observation) -> Finding | None:

@@ -77,6 +77,7 @@ from harness.checks.model_facts import (
     UnmaskedFacts,
     WideFacts,
 )
+from harness.checks.players_facts import PlayersFacts
 from harness.checks.probe_facts import ProbeFacts
 from harness.checks.table_facts import GluedFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
@@ -98,7 +99,6 @@ from harness.checks.training_facts import (
     OverrideFacts,
     OwnBackwardFacts,
     PiledFacts,
-    PlayersFacts,
     RestedFacts,
     RoundedFacts,
     RunningFacts,

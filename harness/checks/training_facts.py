@@ -214,23 +214,6 @@ class OpposedFacts(Facts):
     site: Site | None = None
 
 
-class PlayersFacts(Facts):
-    """A model with one score a row that judges what another one makes. By call, the mean sign of the loss's derivative by the scores: of
-    `real` rows, of `made` ones that are cut off from their maker, and of such that lead `through` to it. `real_low`, `real_high`: the
-    range of the real rows; `squashed`: the bounded function that made ones come out of, `below`: the largest share of them under zero.
-    `site`: where made rows are judged for their maker.
-    """
-
-    real: list[float] = []
-    made: list[float] = []
-    through: list[float] = []
-    real_low: float = float("inf")
-    real_high: float = float("-inf")
-    squashed: str = ""
-    below: float = 0.0
-    site: Site | None = None
-
-
 class RoundedFacts(Facts):
     """Weights of 16 bits, and the steps of their optimizer, of class `kind`: `lost`: norm of what is missing in the weights after a step /
     norm of the step that the same optimizer takes in float32 (in Keras: of the step that is asked for); `still`: of the numbers that such a

@@ -3,17 +3,21 @@ tape."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.checks.players_facts import PlayersFacts
 from harness.checks.tensor_facts import Site
-from harness.checks.training_facts import PlayersFacts
+from harness.frameworks.watch import parsed
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.keras_trace import numpy_of
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_trace import Recording
@@ -26,10 +30,12 @@ _SQUASHES = ("tanh", "sigmoid")
 
 @dataclass(frozen=True)
 class _Asked:
-    """A call of a judge behind a loss. `through`: the loss trains others than the judge."""
+    """A call of a judge behind a loss. `through`: the loss trains others than the judge; `cut`: and no gradient leads from the score to
+    what it trains."""
 
     judge: int
     through: bool
+    cut: bool
     squashed: str
     place: Site | None
 
@@ -78,11 +84,13 @@ class Players:
             return
         with self._watch.session.paused():
             pulls = tape.gradient(target, [found for _, _, found, _ in judged])
+            cut = [all(part is None for part in tape.gradient(found, sources)) for _, _, found, _ in judged]
         made = [(id(model), _print(found)) for model, _, found, _ in self._calls if _is_rows(found)]
-        for (model, given, _, place), pull in zip(judged, pulls, strict=True):
+        widths = _widths(found for _, _, found, _ in self._calls)
+        for (model, given, _, place), pull, apart in zip(judged, pulls, cut, strict=True):
             if pull is not None:
-                asked = _Asked(id(model), _trains_others(model, sources), _squashed(given, self._calls), place)
-                self._note(asked, {name: numpy_of(part) for name, part in _values(given, pull).items()},
+                asked = _Asked(id(model), _trains_others(model, sources), apart, _squashed(given, self._calls), place)
+                self._note(asked, {name: numpy_of(part) for name, part in _values(given, pull, widths).items()},
                            [(maker, np.asarray(numpy_of(rows))) for maker, rows in made])
 
     def traced(self, record: Recording) -> None:
@@ -101,20 +109,24 @@ class Players:
         if not pull.any():
             return
         facts = self._known.setdefault(asked.judge, PlayersFacts())
-        if asked.through:
+        others = [known for maker, known in made if maker != asked.judge]
+        theirs = np.logical_or.reduce([_theirs(values[name], others) for name in values if name.startswith("rows")])
+        if asked.through and asked.cut:
+            facts.cut += bool(theirs.any())
+            facts.cut_site = facts.cut_site or site(_stopped(str(self._watch.session.script))) or asked.place
+        elif asked.through:
             if len(facts.through) < _CALLS:
                 facts.through.append(float(pull.mean()))
                 facts.squashed, facts.site = facts.squashed or asked.squashed, facts.site or asked.place
                 facts.below = max(facts.below, float(values["below"]))
         else:
-            theirs = _theirs(rows, [known for maker, known in made if maker != asked.judge])
             for kind, part in ((facts.made, theirs), (facts.real, ~theirs)):
                 if part.any() and len(kind) < _CALLS:
                     kind.append(float(pull[part].mean()))
             if (~theirs).any():
                 facts.real_low = min(facts.real_low, float(rows[~theirs, 0].min()))
                 facts.real_high = max(facts.real_high, float(rows[~theirs, 1].max()))
-        found = [known for known in self._known.values() if known.through and known.real and known.made]
+        found = [known for known in self._known.values() if (known.through or known.cut) and known.real and known.made]
         self._watch.seen.players = found[0] if len(found) == 1 else None
 
 
@@ -123,27 +135,50 @@ def _graph(record: Recording) -> Graph:
     import tensorflow as tf
 
     found = Graph()
-    calls = [(model, given, output, place) for model, (given, place), output
+    calls = [(model, _rows_of(given), output, place) for model, (given, place), output
              in zip(record.models, record.given, record.outputs, strict=False)]
     models = {id(model) for model in record.models}
     if tf.executing_eagerly() or len(record.targets) < _LEAST or len(models) < _LEAST:
         return found
     judged = [call for call in calls if _is_judged(call[1], call[2])]
-    for target, sources in zip(record.targets, record.sources, strict=False):
+    widths = _widths(output for _, _, output, _ in calls)
+    for target, sources, begun in zip(record.targets, record.sources, record.begun, strict=False):
+        wanted = {id(weight) for weight in sources}
+        makers = [output for model, _, output, _ in calls[begun:] if wanted & {id(weight) for weight in model.trainable_variables}]
         for model, given, output, place in judged:
             pull = None
             with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
                 pull = tf.gradients(target, [output])[0]
             if pull is not None:
-                found.asked.append(_Asked(id(model), _trains_others(model, sources), _squashed(given, calls), place))
-                found.values.append(_values(given, pull))
+                cut = all(part is None for part in tf.gradients(output, tf.nest.flatten(makers))) if makers else True
+                found.asked.append(_Asked(id(model), _trains_others(model, sources), cut, _squashed(given, calls), place))
+                found.values.append(_values(given, pull, widths))
     if found.asked:
         found.made = [(id(model), _print(output)) for model, _, output, _ in calls if _is_rows(output)]
     return found
 
 
 def _given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return args[0] if args else next(iter(kwargs.values()), None)
+    return _rows_of(args[0] if args else next(iter(kwargs.values()), None))
+
+
+def _rows_of(given: Any) -> Any:
+    """The first rows of numbers: a condition comes beside them, if there is one."""
+    if not isinstance(given, list | tuple | dict):
+        return given
+    return next((part for part in (given.values() if isinstance(given, dict) else given) if _is_rows(part)), None)
+
+
+def _widths(outputs: Iterable[Any]) -> list[int]:
+    """Of what models give by rows of several numbers."""
+    return sorted({int(output.shape[1]) for output in outputs
+                   if _is_rows(output) and output.shape.rank == 2 and (output.shape[1] or 1) > 1})
+
+
+def _stopped(script: str) -> Place | None:
+    """The only line of a script that stops a gradient."""
+    lines = {call.lineno for call in ast.walk(parsed.tree(script)) if isinstance(call, ast.Call) and name_of(call.func) == "stop_gradient"}
+    return (script, lines.pop(), "") if len(lines) == 1 else None
 
 
 def _is_rows(tensor: Any) -> bool:
@@ -170,10 +205,13 @@ def _squashed(rows: Any, calls: Any) -> str:
     return name if name in _SQUASHES else ""
 
 
-def _values(rows: Any, pull: Any) -> dict[str, Any]:
+def _values(rows: Any, pull: Any, widths: list[int]) -> dict[str, Any]:
+    """`rows`: as a whole, and what may be of one of the `widths` in them, a condition joined in front of it or behind."""
     import tensorflow as tf
 
-    return {"pull": tf.cast(pull, tf.float32), "rows": _print(rows), "below": tf.reduce_mean(tf.cast(rows < 0, tf.float32))}
+    joined = {f"rows {width} {side}": _print(part) for width in widths if rows.shape.rank == 2 and width < (rows.shape[1] or 0)
+              for side, part in (("first", rows[:, :width]), ("last", rows[:, -width:]))}
+    return joined | {"pull": tf.cast(pull, tf.float32), "rows": _print(rows), "below": tf.reduce_mean(tf.cast(rows < 0, tf.float32))}
 
 
 def _print(rows: Any) -> Any:

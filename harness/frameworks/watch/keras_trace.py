@@ -65,7 +65,8 @@ class Recording:
     not. `differences`: where a model's output is subtracted from something else, or the reverse: the other side, the output, the place.
     `untold`: where outermost models are called without being told whether this is training, if none of them is; `training`: where one is
     told that it is; `swapped`: where a loss is given both sides the other way round; `unrecorded`: where the model whose step it is was
-    called, if no tape records any call of it. `rivals`: what `keras_players` adds to what leaves the step.
+    called, if no tape records any call of it. `rivals`: what `keras_players` adds to what leaves the step. `begun`: of each call of a tape,
+    how many of the outputs were there before it began to record.
     """
 
     targets: list[Any] = field(default_factory=list)
@@ -87,6 +88,7 @@ class Recording:
     divergence: dict[str, Any] = field(default_factory=dict)
     given: list[tuple[Any, Any]] = field(default_factory=list)
     rivals: Any = None
+    begun: list[int] = field(default_factory=list)
     depth: int = 0
 
     def used(self) -> list[LossSeen]:
@@ -136,7 +138,8 @@ def recording(keras: Any, *, evaluating: bool = False, stop: bool = False, on_fo
     patches = _Patches(record, evaluating, stop, on_forward, on_fault, place, of)
     wrapper = next(cls for cls in keras.losses.SparseCategoricalCrossentropy.__mro__ if "call" in vars(cls))
     layers = patched(keras.layers.Layer, "__call__", patches.layer_call) if evaluating else contextlib.nullcontext()
-    with patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
+    with patched(tf.GradientTape, "__enter__", patches.enter), \
+            patched(tf.GradientTape, "gradient", patches.gradient), patched(keras.losses.Loss, "__call__", patches.loss_call), \
             patched(wrapper, "call", patches.row_call), \
             layers, patched(keras.Model, "__call__", patches.model_call), \
             patched(keras.Model, "compute_metrics", patches.metrics_call), \
@@ -153,7 +156,15 @@ class _Patches:
         self._record, self._evaluating, self._stop = record, evaluating, stop
         self._on_forward, self._on_fault, self._find, self._of = on_forward, on_fault, place, of
         self._stack: list[LossSeen] = []
+        self._begun: dict[int, int] = {}  # of a tape, how many models had answered before
         self._inside = 0  # of layers that are called by themselves
+
+    def enter(self, original: Any) -> Any:
+        def wrapped(tape: Any) -> Any:
+            self._begun[id(tape)] = len(self._record.outputs)
+            return original(tape)
+
+        return wrapped
 
     def gradient(self, original: Any) -> Any:
         import tensorflow as tf
@@ -166,6 +177,7 @@ class _Patches:
                 raise Stop
             found = original(tape, target, sources, *args, **kwargs)
             self._record.sources.append(tf.nest.flatten(sources))
+            self._record.begun.append(self._begun.get(id(tape), 0))
             self._record.asked = self._record.asked or self._place()
             self._record.watched += tape.watched_variables()
             self._record.gradients.append(flat(found))

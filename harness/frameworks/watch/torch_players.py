@@ -6,7 +6,7 @@ import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.training_facts import PlayersFacts
+from harness.checks.players_facts import PlayersFacts
 from harness.frameworks.watch import trees
 from harness.frameworks.watch.sites import site
 
