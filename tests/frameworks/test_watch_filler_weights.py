@@ -47,11 +47,14 @@ FIRST = "x = x[:, 0]"
      FIRST, "scores = scores.masked_fill"),
     ("mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=(1 - mask[:, None, None].float()) * -1e4)", FIRST, None),
     ("mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None, None].float() * -1e4)", FIRST, "mixed = F.scaled"),
+    ("wrong = ~mask | mask.all(1, keepdim=True)\n        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=wrong[:, None, None])",
+     FIRST, "mixed = F.scaled"),
     (READ, "weights = (self.pool(x) + mask[:, :, None] * -1e4).softmax(1)\n        x = (weights * x).sum(1)", ""),
     (READ, "weights = (self.pool(x) + ~mask[:, :, None] * -1e4).softmax(1)\n        x = (weights * x).sum(1)", None),
     (READ, FIRST, None),
     ("mixed = scores.softmax(-1) @ v", FIRST, None)],
-    ids=["added", "filled", "one call", "one call, the wrong way", "pooled, the wrong way", "pooled", "read", "no mask"])
+    ids=["added", "filled", "one call", "one call, the wrong way", "one call, of truths", "pooled, the wrong way", "pooled", "read",
+         "no mask"])
 def test_torch(tmp_path: Path, mixed: str, pooled: str, line: str | None) -> None:
     seen = watch(tmp_path, TORCH.replace("MIXED", mixed).replace("POOLED", pooled), probe_seconds=0.0)
     assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings

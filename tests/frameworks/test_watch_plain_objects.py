@@ -68,3 +68,15 @@ def test_a_module(tmp_path: Path, kind: str, weights: str, *, fault: bool) -> No
         assert told.site is not None
         assert told.site.source == "self.blocks = [Block(8), Block(8)]"
         assert "4 variables" in told.message
+
+
+def test_a_mean_that_nobody_trains(tmp_path: Path) -> None:
+    """Numbers to standardise by, kept as variables in an object of a plain class, are no weights."""
+    pytest.importorskip("tensorflow")
+    text = TEXT.replace("KIND", "tf.Module").replace("WEIGHTS", "net.trainable_variables")
+    text = text.replace("class Net(", "class Scale:\n    def __init__(self):\n        self.mean = tf.Variable(x.mean(0))\nclass Net(")
+    text = text.replace("self.first = ", "self.scale = Scale()\n        self.first = ")
+    text = text.replace("self.first(x)", "self.first(x - self.scale.mean)")
+    seen = watch(tmp_path, text, steps=40, probe_seconds=0.0)
+    assert seen.exception is None, seen.exception
+    assert "G303" not in found(seen), seen.unasked

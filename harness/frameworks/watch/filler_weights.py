@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place
 
 _ALL = 0.999  # of a weight: what a softmax leaves beside -10 or less
+_LARGEST = 1 << 24  # numbers of a softmax
 _LARGE = 100.0  # what is added to scores that are not to count
 _FILLING = ("masked_fill", "masked_fill_", "where")
 
@@ -22,7 +24,7 @@ Array = np.ndarray[Any, Any]
 def share(weights: Any, axis: int, given: list[Any]) -> float | None:
     """Of a softmax `float[rows, ..., length, ...]` along `axis`, for a model that was `given` these inputs: the share of filler in the
     batch where every row that has any reads nothing else; None where that is not so, or cannot be told."""
-    plain = tensors.array(weights)
+    plain = tensors.array(weights) if math.prod(weights.shape) <= _LARGEST else None
     if plain is None or plain.ndim < 2 or plain.dtype.kind != "f":
         return None
     moved = np.moveaxis(plain, axis, -1)
@@ -42,15 +44,19 @@ def share(weights: Any, axis: int, given: list[Any]) -> float | None:
 
 
 def hidden(script: Path) -> Place | None:
-    """The only line of a script that puts a large negative number where scores are not to count."""
+    """The only line of a script that puts a large negative number where scores are not to count; else the only one that hands a mask to
+    attention that is taken in one call."""
+    tree = parsed.tree(str(script))
     lines: set[int] = set()
-    for node in ast.walk(parsed.tree(str(script))):
+    for node in ast.walk(tree):
         parts: list[ast.expr] = []
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             parts = [node.left, node.right]
         elif isinstance(node, ast.Call) and name_of(node.func) in _FILLING:
             parts = node.args
         lines.update(part.lineno for part in parts if _lowest(part))
+    lines = lines or {word.value.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords
+                      if word.arg == "attn_mask"}
     return (str(script), lines.pop(), "forward") if len(lines) == 1 else None
 
 

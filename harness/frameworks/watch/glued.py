@@ -99,7 +99,7 @@ class Glued:
 
 def _holds(table: Any, name: str, values: Array) -> bool:
     """Whether a table has just these values in a column of this name, in any order."""
-    if name not in table.columns or len(table) != len(values):
+    if name not in table.columns or len(table) != len(values) or not table.columns.is_unique:
         return False
     return bool(table[name].is_unique) and set(table[name].tolist()) == set(values.tolist())
 

@@ -73,7 +73,7 @@ class Bare:
             for attribute, value in vars(module).items():
                 holders = [holder for holder in (value, *keras_hidden.items(value)) if not isinstance(holder, tf.Module | tf.Variable)]
                 kept = [(holder, found) for holder in holders if _own(holder) and (found := left & _inside(holder))]
-                if kept:
+                if any(len(self._followed[key].shape) > 1 for _, keys in kept for key in keys):  # else a mean and a deviation, say
                     script = str(self._watch.session.script)
                     return UnaskedFacts(asked=len(self._ever), left=[str(self._followed[key].name) for _, keys in kept for key in keys],
                                         steps=self._times, holder=type(kept[0][0]).__name__, site=site(_put(script, attribute)))

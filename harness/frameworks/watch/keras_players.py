@@ -150,7 +150,9 @@ def _graph(record: Recording) -> Graph:
             with contextlib.suppress(Exception):  # graphs can hold what no derivative goes through
                 pull = tf.gradients(target, [output])[0]
             if pull is not None:
-                cut = all(part is None for part in tf.gradients(output, tf.nest.flatten(makers))) if makers else True
+                cut = not makers
+                with contextlib.suppress(Exception):
+                    cut = cut or all(part is None for part in tf.gradients(output, tf.nest.flatten(makers)))
                 found.asked.append(_Asked(id(model), _trains_others(model, sources), cut, _squashed(given, calls), place))
                 found.values.append(_values(given, pull, widths))
     if found.asked:

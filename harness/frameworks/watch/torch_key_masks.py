@@ -4,6 +4,7 @@ and the filler is read."""
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -59,11 +60,14 @@ class KeyMasks:
 
     def weighs(self, loss: Any) -> None:
         """What becomes of a loss: are there weights, in the graph that it was made by, that are all the filler's?"""
-        if self._weighed >= _WEIGHED or not any(fills.ends(given, tuple(given.shape[:2])) is not None for given in self._given):
+        padded = self._weighed < _WEIGHED and any(fills.ends(given, tuple(given.shape[:2])) is not None for given in self._given)
+        if not padded or loss.grad_fn is None:
             return
         self._weighed += 1
-        share = next((share for weights, axis in _weights(loss.grad_fn)
-                      if (share := filler_weights.share(weights, axis, self._given)) is not None), None)
+        share = None
+        with contextlib.suppress(RuntimeError):  # what was saved in a graph is gone once a loss has gone back through it
+            share = next((share for weights, axis in _weights(loss.grad_fn)
+                          if (share := filler_weights.share(weights, axis, self._given)) is not None), None)
         if share is None:
             return
         seen, session = self._watch.seen, self._watch.session
@@ -85,8 +89,7 @@ def _weights(node: Any) -> Iterator[tuple[Any, int]]:
             weights = node._saved_result
             yield weights, torch_contracted.signed(node._saved_dim, weights.dim())
         elif name.startswith(_MASKED) and (mask := getattr(node, "_saved_attn_mask", None)) is not None and mask.dim() > 1:
-            scores = mask.float().masked_fill(~mask, float("-inf")) if mask.dtype.is_floating_point is False else mask.float()
-            yield scores.softmax(-1), scores.dim() - 1
+            yield mask.float().softmax(-1), mask.dim() - 1
         for inner, _ in node.next_functions:
             if inner is not None and inner not in seen:
                 seen.add(inner)
