@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.checks.average_facts import AverageFacts
 from harness.checks.metric_facts import DecisionFacts, MetricFacts, RankFacts
 from harness.checks.tensor_facts import Facts, Site
 from harness.checks.text_facts import PromptFacts, WrittenFacts
@@ -301,8 +302,9 @@ class EvaluationFacts(Facts):
     Trainer's evaluation found no labels for its `compute_metrics`: columns that the model takes if they are there, and no labels of it.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
-    references. `standardised`: of inputs. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after
-    an evaluation that said the opposite on the same line, as the evaluation did."""
+    references. `average`: of weights. `standardised`: of inputs. `told_on`, `told_off`: steps
+    of a loop of Keras whose call said `training=True`, and such after an
+    evaluation that said the opposite on the same line, as the evaluation did."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -344,5 +346,6 @@ class EvaluationFacts(Facts):
     written: WrittenFacts | None = None
     prompts: PromptFacts | None = None
     unmeasured: UnmeasuredFacts | None = None
+    average: AverageFacts | None = None
     two_scales: TwoScalesFacts | None = None
     site: Site | None = None

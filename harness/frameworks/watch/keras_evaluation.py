@@ -54,7 +54,7 @@ class Evaluations:
         def evaluate(model: Any, *args: Any, **kwargs: Any) -> Any:
             if not session.active:
                 return original(model, *args, **kwargs)
-            session.safely("evaluate", self._begin)
+            session.safely("evaluate", self._begin, model)
             self._watch.drawn.given(model, args[0] if args else kwargs.get("x"))
             self._predicted, self._referenced, self._pairs = Counter(), Counter(), Counter()
             result = original(model, *args, **kwargs)
@@ -63,8 +63,9 @@ class Evaluations:
 
         return evaluate
 
-    def _begin(self) -> None:
+    def _begin(self, model: Any) -> None:
         self._watch.shared.over()
+        self._watch.averages.ran(model)
         place = self._watch.session.sites.here()
         if self._seen.site is None:
             self._seen.site = place
@@ -126,6 +127,7 @@ class Evaluations:
         import tensorflow as tf
 
         self._called += 1
+        self._watch.averages.ran(model)
         if self._called > _CALLED:
             return
         self.given(model, {str(number): value for number, value in enumerate(tf.nest.flatten(args[:1]))})
@@ -197,7 +199,7 @@ class Evaluations:
         def predict(model: Any, *args: Any, **kwargs: Any) -> Any:
             if not session.active or not self._watch.seen.steps:
                 return original(model, *args, **kwargs)
-            session.safely("predict", self._begin)
+            session.safely("predict", self._begin, model)
             given = [args[0] if args else kwargs.get("x")]
             if session.safely("a scale", self._watch.splits.held, model, given):
                 session.site("other_scale")

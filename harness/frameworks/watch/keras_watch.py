@@ -30,6 +30,7 @@ from harness.frameworks.watch import (
 )
 from harness.frameworks.watch.copies import Copies
 from harness.frameworks.watch.keras_asked import Asked
+from harness.frameworks.watch.keras_averages import Averages
 from harness.frameworks.watch.keras_births import Births
 from harness.frameworks.watch.keras_buffers import Buffers
 from harness.frameworks.watch.keras_carried import CarriedStates
@@ -98,7 +99,7 @@ class KerasWatcher:
         self.probes: Probes
         self.data, self.passes, self.buffers, self.fruitless = Data(self), Passes(self), Buffers(self), Fruitless(self)
         self.mirrored, self.left_out, self.states, self.mixed_rows = Mirrored(), LeftOut(self), CarriedStates(self), MixedRows()
-        self.copies, self.held = Copies(session.sites), set[int]()
+        self.copies, self.held, self.averages = Copies(session.sites), set[int](), Averages(self)
         self.draws, self.splits, self.shared, self.operations = Draws(session), Splits(), SharedRows(), Operations(self)
         self.drawn, self.restores, self.rounding = DrawnRows(self), Restores(self), Rounding(self)
         self.scaled, self.modes = Scaled(self), Modes(self)
@@ -158,6 +159,7 @@ class KerasWatcher:
         self.session.safely("weights that stay free", foreign.of_keras, self.session, [model, *model._flatten_layers()])
         if self.seen.model is None:
             self.models.describe(model)
+        self.session.safely("weights on their way", self.averages.trains, model)
         if getattr(model, "jit_compile", False) is True:
             self.seen.device = "xla"
             if self.keras.__name__ == "tf_keras":
@@ -182,6 +184,7 @@ class KerasWatcher:
     def stepped(self, model: Any) -> None:
         """A training step is over. May raise `Enough`; asks the running `fit` to stop when enough has been seen."""
         self.session.safely("gradients that are added up", self.buffers.fitted, model)
+        self.session.safely("weights on their way", self.averages.stepped)
         self.probed()
         if self.session.watched_seconds > 1.5 * self.session.budget.seconds:
             self.session.enough("time")
@@ -252,11 +255,15 @@ class KerasWatcher:
         self.modes.ran(kwargs.get("training"), recorded=recorded)
         if recorded:
             self.left_out.ran(model, kwargs.get("training"))
+            self.session.safely("weights on their way", self.averages.trains, model)
+        else:
+            self.averages.ran(model)
 
     def loop_stepped(self, sources: list[Any]) -> None:
         """A loop of the script's own has taken a step. `sources`: the weights that its tape was asked about last."""
         self.held |= set(map(id, sources))
-        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets, self.modes, self.running):
+        for part in (self.fruitless, self.open_tapes, self.states.carried, self.copies, self.resets, self.modes, self.running,
+                     self.averages):
             part.stepped()
 
     def _behind(self) -> None:
@@ -277,6 +284,7 @@ class KerasWatcher:
                            ("weights that are left out", self.left_out.finish), ("memory", self.memory.finish),
                            ("weights that are put back", self.restores.finish),
                            ("recurrent states", self.states.finish), ("copies", self._behind),
+                           ("averages of weights", self.averages.finish),
                            ("a batching", lambda: self.data.batched(error)),
                            ("evaluations", self.evaluations.finish), ("passes", self.passes.finish), ("buffers", self.buffers.finish),
                            ("relations", self._relate), ("what a schedule plans", self.compiles.ahead),

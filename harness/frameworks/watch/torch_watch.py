@@ -6,24 +6,18 @@ from typing import Any
 
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import (
-    foreign,
-    in_order,
-    texts,
-    torch_augmented,
     torch_batches,
     torch_blanks,
     torch_contracted,
     torch_divergence,
+    torch_endings,
     torch_kept,
     torch_loss_graph,
     torch_mixed,
-    torch_overwritten,
     torch_parallel,
     torch_recurrent,
-    torch_redrawn,
     torch_relations,
     trees,
-    written,
 )
 from harness.frameworks.watch.alignment import Alignment
 from harness.frameworks.watch.copies import Copies
@@ -38,6 +32,7 @@ from harness.frameworks.watch.shared_rows import SharedRows
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.splits import Splits
 from harness.frameworks.watch.told import of as told_of
+from harness.frameworks.watch.torch_averages import Averages
 from harness.frameworks.watch.torch_births import Births
 from harness.frameworks.watch.torch_cached import Cached
 from harness.frameworks.watch.torch_calls import Calls, RootCall
@@ -132,6 +127,7 @@ class TorchWatcher:
         self.teachers, self.flattened = Teachers(self), Flattened(self)
         self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
         self.restores, self.generations, self.unmeasured = Restores(self), Generations(self), Unmeasured(self)
+        self.averages = Averages(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
         self.vocabularies = Vocabularies(self.session, self.data.tokenizers)
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
@@ -223,6 +219,7 @@ class TorchWatcher:
             self.session.safely("a mask", self.masks.trained, call)
             self.session.safely("texts that are wanted", self.generations.trained, call)
             self.session.safely("a fold", self._folded, call.module)
+            self.session.safely("weights on their way", self.averages.trains, call.module)
             if self.steps.steps < _SCALED and not self.pending.overflowed:  # the last calls of many are not like the first ones
                 self.session.safely("a scale", self.splits.trained, call.module, given)
         for call in calls:
@@ -261,6 +258,7 @@ class TorchWatcher:
         with self.session.paused():  # who looks for where a loss is cut off is not to see this
             self.copies.ran(call.module, lambda: list(call.module.parameters()), [call.args, call.kwargs], recorded=call.grad)
         self.unmeasured.ran(call)
+        self.averages.ran(call)
 
     def _judged(self, loss: Any, calls: list[RootCall]) -> None:
         with self.session.paused():
@@ -271,9 +269,6 @@ class TorchWatcher:
             self.session.safely("weights of the filler", self.key_masks.weighs, loss)
             self.players.trained(loss, calls)
         self.seen.players = self.players.facts()
-
-    def _behind(self) -> None:
-        self.seen.behind = self.copies.facts({id(weight) for known in self.steps.stepping for weight in known.weights()})
 
     def _folded(self, module: Any) -> None:
         self.session.folds.trains(module, lambda: [weight.detach().float().cpu().numpy() for weight in module.parameters()],
@@ -301,6 +296,7 @@ class TorchWatcher:
         self.session.safely("gradients of models", self.rested.went_back)
         self.states.carried.stepped()
         self.copies.stepped()
+        self.session.safely("weights on their way", self.averages.stepped)
         self.session.safely("a probe", self.probes.stepped)
         if self.seen.probes.evaluation_error is not None and not self._tried:
             self._tried = True
@@ -337,33 +333,12 @@ class TorchWatcher:
         """Whether steps are still watched in full; afterwards the script is only led to its evaluation."""
         return self.patience.lasts(self.probes.undecided)
 
-    def _compare_vocabularies(self) -> None:
-        if self.seen.model is not None and self.seen.model.pretrained:
-            self.seen.vocabulary = self.vocabularies.measure(self.roots)
-
     def _mixed(self, loss: Any, call: RootCall, records: list[Any]) -> None:
         with self.session.paused():
             shares = torch_mixed.shares(self.torch, loss, records)
         given = trees.leaves([call.args, call.kwargs], self.torch.is_tensor)
         if shares is not None and given:
             self.mixed_rows.trained(given[0], shares)
-
-    def _mirrored(self) -> None:
-        self.seen.mirrored, self.seen.resized = self.mirrored.measure(), self.mirrored.maps.facts(self.session.script)
-        self.seen.mixed_rows = self.mixed_rows.measure()
-        if self.seen.mirrored is not None:
-            self.session.noted("moved", written.moved(self.session.script, turned="turned" in self.seen.mirrored.how))
-
-    def _relate(self) -> None:
-        texts.note(self.session)
-        self.seen.evaluation.relation, self.seen.carried = self.relations.facts(), self.states.carried.facts
-        self.seen.evaluation.alignment, self.seen.evaluation.handed = self.alignment.facts(), self.handed.facts()
-        self.splits.fill(self.seen.evaluation, self.session.script)
-        self.seen.opposed, self.seen.evaluation.two_scales = self.opposed.facts(), self.relations.two_scales
-        self.seen.evaluation.loose_relation = self.relations.loose()
-        self.seen.evaluation.shared = self.shared.facts(cut=self.session.stopping is not None)
-        self.seen.evaluation.encoded, self.seen.evaluation.numbered = self.session.encoders.facts(), self.session.numberings.facts()
-        self.seen.evaluation.chosen, self.seen.misread = self.session.choosers.facts(), self.session.raw_bytes.facts()
 
     @property
     def leads_on(self) -> bool:
@@ -372,29 +347,4 @@ class TorchWatcher:
 
     def finish(self, error: BaseException | None) -> None:
         """Complete the record."""
-        if self.torch is None or self.seen.framework in ("tf_keras", "keras"):
-            return  # transformers imports PyTorch beside TensorFlow
-        session = self.session
-        for call in self.pending.calls:
-            if not self.seen.steps and not self.seen.loss_calls:
-                self.roots.append(call.module)
-        if "a second time" in str(error) and "carried" not in self.seen.sites:
-            kept = session.safely("a kept tensor", torch_kept.assignment, self.torch, [*self.roots, *self.calls.all_built()], session.sites)
-            self._remember("kept", site(kept))
-        for name, part in (("losses", self.losses.finish), ("steps", self.steps.finish), ("schedules", self.schedules.finish),
-                           ("weights that are kept", self.restores.finish),
-                           ("origins", self.origins.finish), ("losses that stay behind", self.strays.finish),
-                           ("models", self.models.finish), ("the vocabulary", self._compare_vocabularies),
-                           ("weights that stay free", lambda: foreign.of_torch(
-                               session, {*self.roots, self.models.model} - {None}, self.steps.stepping)),
-                           ("data", self.data.finish), ("rows that are read", lambda: torch_overwritten.measure(self)),
-                           ("rows drawn again", lambda: torch_augmented.measure(self)),
-                           ("rows read twice", lambda: torch_redrawn.measure(self)), ("rows of an evaluation", self.drawn.measure),
-                           ("evaluations", self.evaluations.finish), ("memory", self.memory.finish),
-                           ("graphs that are kept", self.kept.finish), ("models at rest", self.rested.finish), ("copies", self._behind),
-                           ("texts that are written", self.generations.finish),
-                           ("passes", self.passes.finish), ("relations", self._relate), ("pictures", self._mirrored),
-                           ("probes", lambda: self.probes.finish(error)), ("rows in their order", lambda: in_order.of_torch(self))):
-            session.safely(f"finishing {name}", part)
-        if session.observation.framework == "none" and (self.roots or self.seen.model is not None or self.trainers.trainer is not None):
-            self.seen.framework = "torch"
+        torch_endings.finish(self, error)
