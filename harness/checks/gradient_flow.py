@@ -8,7 +8,7 @@ import statistics
 from typing import ClassVar
 
 from harness.catalog.schema import Stage
-from harness.checks import reading
+from harness.checks import reading, schedules
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_labels import still_guessing
 from harness.checks.model_facts import ParameterFacts
@@ -97,6 +97,8 @@ class VanishingGradients(Check):
             return None
         if seen.probes.overfit is not None and reading.learned(seen.probes.overfit):
             raise NotJudged("one batch can be fitted, so that the gradient is enough to learn by")
+        if schedules.ends_early(seen) is not None:
+            raise NotJudged("a schedule takes the rate away before the gradient had time to show what it is enough for")
         if not self._given_time(seen):
             raise NotJudged("there was no time to fit one batch for longer or at a higher rate")
         saturated = [f"{u.module} ({u.kind}): {u.dead_share:.0%} saturated" for u in (seen.model.units if seen.model else [])

@@ -7,7 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.evaluation_facts import RelationFacts
+from harness.checks.evaluation_facts import RelationFacts, ScaleFacts
 from harness.checks.observation import Observation
 
 # By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
@@ -44,14 +44,9 @@ class OtherScale(Check):
         output = seen.model.output if seen.model is not None else None
         if output is not None and list(output.shape[1:]) == scale.shape:
             raise NotJudged("a model that gives back what it is given may be asked for what is out of the ordinary")
-        low, high = scale.held_stds
-        unsigned = scale.below > _SIGNED and not scale.held_below
-        narrower = _WIDER if _lost(seen.evaluation.relation or seen.evaluation.loose_relation) else _NARROWER
-        wider = low > (_WIDER_UNSIGNED if unsigned else _WIDER) * scale.std or 0 < high < scale.std / narrower
-        moved = abs(scale.held_mean - scale.mean)
-        elsewhere = scale.beside and (moved > _ELSEWHERE * max(scale.std, high) or unsigned)
-        if not elsewhere and (not wider or moved < _MOVED * min(scale.std, high)):
+        if not differs(scale, seen.evaluation.relation or seen.evaluation.loose_relation):
             return None
+        unsigned = _unsigned(scale)
         trained, held = (f"mean {mean:.3g}, deviation {deviation:.3g}" for mean, deviation in (
             (scale.mean, scale.std), (scale.held_mean, scale.held_std)))
         return Finding(
@@ -62,6 +57,20 @@ class OtherScale(Check):
             site=sourcing.of_others(seen) or reading.place(seen, "eval_transform", "eval_dataset", "evaluation", "eval_loader", "loader"),
             evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}",
                       *([f"below 0: {scale.below:.0%} of the training's numbers, none of the evaluation's"] if unsigned else [])])
+
+
+def differs(scale: ScaleFacts, relation: RelationFacts | None) -> bool:
+    """Whether what an evaluation is given has another scale than what was trained on. `relation`: of the answers in both."""
+    low, high = scale.held_stds
+    narrower = _WIDER if _lost(relation) else _NARROWER
+    wider = low > (_WIDER_UNSIGNED if _unsigned(scale) else _WIDER) * scale.std or 0 < high < scale.std / narrower
+    moved = abs(scale.held_mean - scale.mean)
+    elsewhere = scale.beside and (moved > _ELSEWHERE * max(scale.std, high) or _unsigned(scale))
+    return elsewhere or (wider and moved >= _MOVED * min(scale.std, high))
+
+
+def _unsigned(scale: ScaleFacts) -> bool:
+    return scale.below > _SIGNED and not scale.held_below
 
 
 def _lost(relation: RelationFacts | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.checks import raised, reading, sourcing
+from harness.checks import other_scale, raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.data_facts import ApartFacts, AugmentationFacts, CollationFacts, LengthFacts, MirrorFacts, MixedFacts
 from harness.checks.evaluation_facts import HandedFacts, RelationFacts, ScaleFacts
@@ -95,6 +95,9 @@ def unrelated(seen: Observation) -> Finding | None:
     relation = seen.evaluation.relation
     if relation is None or reading.several_models(seen) or relation.rows < _RELATED_ROWS or seen.evaluation.in_training_mode:
         return None
+    scale = seen.evaluation.scale
+    if scale is not None and other_scale.differs(scale, relation):
+        return None  # of numbers that it has never met a model knows nothing
     noise = math.sqrt((relation.majority * (1 - relation.majority) if relation.classes else 1.0) / relation.rows)
     chance = relation.majority + 2 * noise
     if relation.trained < relation.trained_majority + _BY_HEART:

@@ -203,12 +203,19 @@ def _nothing(seen: Observation) -> Finding | None:
         site=reading.place(seen, "schedule_made", "schedule", "optimizer", "step"), evidence=reading.own_losses(seen))
 
 
+def ends_early(seen: Observation) -> tuple[int, int] | None:
+    """The step from which on a schedule is known to give no rate for the rest of a training, a third and more of it, and that one's
+    steps."""
+    ahead = seen.optimizer.used_up if seen.optimizer is not None else None
+    return ahead if ahead is not None and ahead[1] - ahead[0] >= max(_AT_ZERO, ahead[1] // 3) else None
+
+
 def _used_up(seen: Observation) -> Finding | None:
     """A rate of zero, soon and to stay: nothing can be learnt with it."""
     rates = [step.learning_rate for step in seen.steps]
     known = reading.finite(rates)
-    ahead = seen.optimizer.used_up if seen.optimizer is not None else None
-    if ahead is not None and ahead[1] - ahead[0] >= max(_AT_ZERO, ahead[1] // 3):
+    ahead = ends_early(seen)
+    if ahead is not None:
         return _zero_from(seen, ahead[0], f" of {ahead[1]}", known)
     if len(known) < 20 or len(known) < len(rates):
         return None

@@ -169,6 +169,8 @@ def test_vanishing() -> None:
     assert isinstance(verdict(VanishingGradients, seen(model=fading)), str)
     by_heart = ProbeFacts(train=NEVER_LEARNS.train, train_scaled=NEVER_LEARNS.train_scaled, overfit=LEARNS.train)
     assert "one batch can be fitted" in str(verdict(VanishingGradients, seen(model=fading, probes=by_heart)))
+    ended = OptimizerFacts(used_up=(62, 496))
+    assert "a schedule takes the rate away" in str(verdict(VanishingGradients, seen(model=fading, probes=NEVER_LEARNS, optimizer=ended)))
     adapters = [parameter("a.weight", gradient_norm=0.0), *_stack(0.1, 1.0)]  # low-rank adapters begin with no gradient at all
     assert verdict(VanishingGradients, seen(model=model(parameters=adapters), probes=NEVER_LEARNS)) is None
 

@@ -90,6 +90,29 @@ def test_the_ranges_of_both(tmp_path: Path, ending: str, loop: str, *, wrong: bo
     assert ("D120" in found(seen)) is wrong, seen.players
 
 
+PENALTY = "penalised(real, fake) + " + CRITIC
+PENALISED = """
+def penalised(real, fake):
+    between = 0.5 * real + 0.5 * fake
+    with tf.GradientTape() as inner:
+        inner.watch(between)
+        between_score = D(between, training=True)
+    slope = inner.gradient(between_score, between)
+    return 10 * tf.reduce_mean((tf.sqrt(tf.reduce_sum(slope ** 2, 1) + 1e-12) - 1) ** 2)
+"""
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=["fit", "loop", "function"])
+def test_a_slope_that_is_penalised_trains_nobody(tmp_path: Path, loop: str) -> None:
+    pytest.importorskip("keras")
+    text = gan(PENALTY, "-tf.reduce_mean(score)", PENALISED + loop)
+    seen = watch(tmp_path, text, probe_seconds=0.0)
+    assert seen.exception is None, seen.exception
+    assert seen.players is not None
+    assert "L220" not in found(seen), seen.players
+    assert set(seen.players.through) == {-1.0}
+
+
 def test_rows_that_were_changed_on_the_way_tell_nothing(tmp_path: Path) -> None:
     pytest.importorskip("keras")
     noisy = JOINED.replace("tf.concat([fake, real], 0)", "tf.concat([fake, real], 0) + 0.1 * tf.random.normal((2 * n, 8))")

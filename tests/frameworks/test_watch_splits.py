@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.checks import pairing
 from harness.checks.base import walk
 from harness.checks.evaluation_facts import RelationFacts, ScaleFacts
 from harness.frameworks.watch.splits import Splits
@@ -83,6 +84,16 @@ def test_what_is_another_scale(held: tuple[float, float], *, wrong: bool) -> Non
     seen.evaluation.scale = ScaleFacts(mean=0.13, std=0.31, held_mean=middle, held_std=deviation, held_stds=(deviation, deviation),
                                        shape=[28])
     assert (judge("E508", seen) == "found") is wrong
+
+
+@pytest.mark.parametrize(("middle", "apart"), [(33.0, False), (0.13, True)])
+def test_what_was_learnt_says_nothing_of_numbers_of_another_scale(middle: float, *, apart: bool) -> None:
+    seen = healthy()
+    seen.evaluation.relation = RelationFacts(trained=0.99, trained_rows=600, held=0.3, rows=600, classes=True, compared=0.3,
+                                             trained_majority=0.27, majority=0.3, answered=0.5)
+    seen.evaluation.scale = ScaleFacts(mean=0.13, std=0.31, held_mean=middle, held_std=80 if middle > 1 else 0.3,
+                                       held_stds=(78, 82) if middle > 1 else (0.3, 0.3), shape=[28])
+    assert (pairing.unrelated(seen) is not None) is apart
 
 
 @pytest.mark.parametrize(("below", "held_below", "wrong"), [(0.5, 0.0, True), (0.5, 0.4, False), (0.1, 0.0, False)])

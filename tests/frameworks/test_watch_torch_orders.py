@@ -93,3 +93,36 @@ for epoch in range(4):
         right = sum((model(xb).argmax(1) == yb).sum() for xb, yb in held)
 """
     assert "D119" not in found(watch(tmp_path, text, steps=24, probe_seconds=0.3))
+
+
+OWN = HEAD + """
+class Own(torch.utils.data.Sampler):
+    def __init__(self):
+        self.generator, self.passes = torch.Generator(), 0
+    def __len__(self):
+        return 64
+    def __iter__(self):
+        self.passes += 1
+        SEED
+        order = torch.randperm(160, generator=self.generator)[:64].tolist()
+        return iter(ORDER)
+loader = DataLoader(train, SAMPLED)
+for epoch in range(4):
+    epoch_of(loader)
+"""
+ROWS, BATCHES = "order", "[order[start:start + 16] for start in range(0, 64, 16)]"
+ALONE, BATCHED = "batch_size=16, sampler=Own()", "batch_sampler=Own()"
+
+
+@pytest.mark.parametrize(("order", "sampled"), [(ROWS, ALONE), (BATCHES, BATCHED)])
+@pytest.mark.parametrize(("seed", "fault"), [
+    ("self.generator.manual_seed(3)", True), ("self.generator.manual_seed(3 + self.passes)", False), ("pass", False)])
+def test_a_sampler_of_the_scripts_own(tmp_path: Path, order: str, sampled: str, seed: str, *, fault: bool) -> None:
+    text = OWN.replace("SEED", seed).replace("ORDER", order).replace("SAMPLED", sampled)
+    seen = watch(tmp_path, text, steps=24, probe_seconds=0.3)
+    assert seen.warnings == []
+    assert ("D119" in found(seen)) is fault
+    if fault:
+        assert seen.same_order is not None
+        assert seen.same_order.seed is not None
+        assert seen.same_order.seed.source == seed

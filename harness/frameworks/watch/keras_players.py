@@ -77,7 +77,7 @@ class Players:
 
     def went_back(self, tape: Any, target: Any, sources: list[Any]) -> None:
         """A tape of such a loop was asked for gradients."""
-        if not tape._persistent or not self._watch.in_full:
+        if not tape._persistent or not self._watch.in_full or not _are_weights(sources):
             return
         judged = [call for call in self._calls if _is_judged(call[1], call[2])]
         if not judged or len({id(model) for model, *_ in self._calls}) < _LEAST:
@@ -143,6 +143,8 @@ def _graph(record: Recording) -> Graph:
     judged = [call for call in calls if _is_judged(call[1], call[2])]
     widths = _widths(output for _, _, output, _ in calls)
     for target, sources, begun in zip(record.targets, record.sources, record.begun, strict=False):
+        if not _are_weights(sources):
+            continue
         wanted = {id(weight) for weight in sources}
         makers = [output for model, _, output, _ in calls[begun:] if wanted & {id(weight) for weight in model.trainable_variables}]
         for model, given, output, place in judged:
@@ -193,6 +195,11 @@ def _is_judged(rows: Any, score: Any) -> bool:
     shape = getattr(score, "shape", None)
     return _is_rows(rows) and shape is not None and shape.rank is not None and all(size == 1 for size in shape[1:]) and (
         shape.rank > 0) and shape[0] in (None, rows.shape[0])
+
+
+def _are_weights(sources: list[Any]) -> bool:
+    """Whether a derivative trains something: that by the rows, as a penalty on it asks for, does not."""
+    return any(hasattr(source, "assign") for source in sources)
 
 
 def _trains_others(model: Any, sources: list[Any]) -> bool:

@@ -13,7 +13,7 @@ from harness.frameworks.watch import parsed
 from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, Sites
 
-_SEEDS = ("default_rng", "RandomState", "Random", "manual_seed", "seed")
+SEEDS = ("default_rng", "RandomState", "Random", "manual_seed", "seed")
 _MOVES_ON = re.compile(r"epoch|pass|step|time|count|round|draw|calls?(_|$)|entropy|random|token|urandom", re.IGNORECASE)
 
 
@@ -30,7 +30,7 @@ def written(getitem: Any, sites: Sites) -> Place | None:
     if not _changes_kept(found, own, known):
         return None
     for call in ast.walk(found):
-        if isinstance(call, ast.Call) and name_of(call.func) in _SEEDS and len(call.args) == 1 and not call.keywords:
+        if isinstance(call, ast.Call) and name_of(call.func) in SEEDS and len(call.args) == 1 and not call.keywords:
             seed = call.args[0]
             named = [part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(seed)
                      if isinstance(part, ast.Name | ast.Attribute)]
