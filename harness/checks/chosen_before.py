@@ -41,7 +41,8 @@ class ChosenBefore(Check):
         if chosen.before - chosen.within < _FLATTERY:
             return None
         return Finding(
-            message=f"{chosen.kind} chose {chosen.chosen} of {chosen.columns} columns by the labels of {chosen.rows} rows, and "
+            message=f"{chosen.kind[0].upper()}{chosen.kind[1:]} chose {chosen.chosen} of {chosen.columns} columns by the labels of "
+                    f"{chosen.rows} rows, and "
                     f"{chosen.judging} of these judge the model: what they say of it is too good.",
             remedy="Choose within the rows of the training alone, anew in each fold: `chooser.fit(x[train], y[train])`, then "
                    "`chooser.transform(x[test])`; or put the choice and the model into one `Pipeline`.",

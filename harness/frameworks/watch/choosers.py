@@ -1,18 +1,20 @@
-"""Objects of scikit-learn that choose columns by their labels: on which rows they did, and which of these judge a model afterwards."""
+"""What chooses columns by their labels, objects of scikit-learn and rankings of a script's own: on which rows they did, and which of these
+judge a model afterwards."""
 
 from __future__ import annotations
 
 import functools
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.checks.evaluation_facts import ChosenFacts
-from harness.frameworks.watch import tensors
+from harness.frameworks.watch import own_choices, tensors
 from harness.frameworks.watch.encoders import rows_of
 from harness.frameworks.watch.sites import Place, site
 
@@ -48,6 +50,7 @@ class Choosers:
         self._trained: set[bytes] = set()
         self._held: set[bytes] = set()
         self._times = 0
+        self._own: own_choices.OwnChoice | None = None
 
     def attach(self) -> None:
         """Hook the choosers of scikit-learn."""
@@ -108,6 +111,11 @@ class Choosers:
             if before in chosen:
                 self._origins[after] = before
 
+    def named(self, frames: Iterable[FrameType]) -> None:
+        """A training is about to begin, with these frames of the script's own."""
+        if not self._choices and self._own is None:
+            self._own = own_choices.find(frames, self._session.script)
+
     def trained(self, given: Sequence[Any]) -> None:
         """A training step runs a model on these."""
         known = self._known(given)
@@ -120,7 +128,7 @@ class Choosers:
             self._held |= self._known(given) - self._trained
 
     def _known(self, given: Sequence[Any]) -> set[bytes]:
-        if not self._choices:
+        if not self._choices and self._own is None:
             return set()
         arrays = (array for value in given if (array := tensors.array(value)) is not None and array.ndim == 2)
         return {self._origins.get(row, row) for array in arrays for row in rows_of(array)}
@@ -130,6 +138,8 @@ class Choosers:
         come yet may be asked about as well."""
         if self._times < 2 * len(self._trained):
             return None
+        if self._own is not None:
+            return self._of_own(self._own)
         for choice in self._choices.values():
             judging = self._held & choice.rows
             if len(judging) < _LEAST or len(choice.others) >= _LEAST or not self._trained & choice.rows:
@@ -144,7 +154,22 @@ class Choosers:
         return None
 
 
-def _compared(choice: _Choice) -> tuple[float, float]:
+    def _of_own(self, own: own_choices.OwnChoice) -> ChosenFacts | None:
+        """Where the table's rows are those of training and evaluation together, and no others."""
+        rows = len(own.table)
+        if len(self._held) < _LEAST or len(self._trained) < _LEAST or len(self._trained) + len(self._held) > rows:
+            return None
+        from sklearn.feature_selection import SelectKBest
+
+        choice = _Choice(SelectKBest(k=len(own.picked)), own.table, own.labels, 0.0, own.place, set())
+        found = ChosenFacts(kind="the script's own ranking", rows=rows, judging=len(self._held), columns=own.table.shape[1],
+                            chosen=len(own.picked), site=site(own.place))
+        with self._session.paused(), warnings.catch_warnings(action="ignore"):
+            found.before, found.within = _compared(choice, own.picked)
+        return found
+
+
+def _compared(choice: _Choice, picked: Any = None) -> tuple[float, float]:
     """What a plain model says of rows that it was not fitted on: with the columns of this choice, and with a choice made anew on the rows
     that it is fitted on. Accuracy of classes, R² of numbers."""
     from sklearn.base import clone
@@ -158,5 +183,5 @@ def _compared(choice: _Choice) -> tuple[float, float]:
     before = make_pipeline(StandardScaler(), clone(model))
     within = make_pipeline(clone(choice.chooser), StandardScaler(), clone(model))
     scored = [cross_val_score(pipeline, table, choice.labels, cv=_FOLDS).mean() for pipeline, table in (
-        (before, choice.given[:, choice.chooser.get_support()]), (within, choice.given))]
+        (before, choice.given[:, choice.chooser.get_support() if picked is None else picked]), (within, choice.given))]
     return float(scored[0]), float(scored[1])

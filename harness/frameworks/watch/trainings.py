@@ -48,7 +48,7 @@ class Trainings:
             stack = tuple(place for place in reversed(self._session.sites.stack()) if place[0] == script)
             others = {number: other.steps for number, other in self._known.items()}
             training = self._known[id(optimizer)] = _Training(optimizer, stack, kind(), others)
-            for told in (self._session.wholes, self._session.eaten):
+            for told in (self._session.wholes, self._session.eaten, self._session.choosers):
                 self._session.safely("what has a name", told.named, self._session.sites.frames())
         training.steps += _TELLING if whole else 1
         seen = self._session.observation
