@@ -59,7 +59,8 @@ def test_a_ranking(tmp_path: Path, chosen: str, signals: int, size: float, *, fa
 def test_a_table_of_the_training_alone(tmp_path: Path) -> None:
     apart = TEXT.replace("table, sick = cohort()", "whole, kinds = cohort()").replace(
         "train, test = order[:70], order[70:]",
-        "table, sick, train = whole[order[:70]], kinds[order[:70]], np.arange(70)\n    other, wanted = whole[order[70:]], kinds[order[70:]]")
+        "table, sick, train = whole[order[:70]], kinds[order[:70]], np.arange(70)\n"
+        "    other, wanted = whole[order[70:]], kinds[order[70:]]")
     apart = apart.replace("model(x[test]).argmax(1) == y[test]", "model(torch.tensor(other[:, best])).argmax(1) == torch.tensor(wanted)")
     seen = watch(tmp_path, apart.replace("CHOSEN", ALL).replace("SIGNALS", "0").replace("SIZE", "0.0"), steps=60, probe_seconds=1)
     assert seen.exception is None, seen.exception
