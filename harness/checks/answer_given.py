@@ -12,9 +12,11 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.data_facts import SeriesFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AheadFacts
+from harness.checks.table_facts import OwnMeanFacts
 from harness.checks.tensor_facts import Site
 
 _ROWS = 48  # of fewer, a column may give the target by chance
+_LOST = 0.15  # of a correlation, that a row's own label adds to the mean of its group
 _WRITES = r"LMHead|CausalLM|ConditionalGeneration"
 _CHOSEN = r"\bdrop\(|\bpop\(|\biloc\b|\bloc\b|\.columns|\[\s*:\s*,|\[\["
 
@@ -38,6 +40,9 @@ class AnswerGiven(Check):
             return _looks_ahead(seen, seen.probes.ahead)
         if seen.series is not None:
             return _in_the_window(seen, seen.series)
+        mean = seen.own_mean
+        if mean is not None and mean.told - mean.without > _LOST and _given(seen, mean.columns):
+            return _own_mean(mean)
         if unhidden(seen):
             asked = sum(batch.unhidden for batch in seen.batches)
             return Finding(
@@ -110,6 +115,22 @@ def _in_the_window(seen: Observation, found: SeriesFacts) -> Finding:
                "(sequence_length + ahead - 1)`; then `targets=series[delay:]`.",
         site=reading.place(seen, "delay") or found.site,
         evidence=[f"target i is column {found.column} of row i + {found.offset}; the window that begins at row i ends at row i + {span}"])
+
+
+def _given(seen: Observation, columns: int) -> bool:
+    """Whether the model is given rows of so many numbers."""
+    return any(tuple(facts.shape[1:]) == (columns,) for batch in seen.batches for facts in batch.columns.values())
+
+
+def _own_mean(found: OwnMeanFacts) -> Finding:
+    """Target encoding of the very rows that it was made of."""
+    return Finding(
+        message=f"Column {found.column} of the inputs (of {found.columns}, counted from 0) is the mean of the labels of each row's "
+                f"group, its own label among them: it correlates with the labels by {found.told:.2f}, and by {found.without:.2f} where "
+                "each row's own is left out.",
+        remedy="Take the means of other rows than those that they are for: in folds, as `TargetEncoder(...).fit_transform` of scikit-learn "
+               "does, or without the row's own, `(sum - y) / (count - 1)`; the evaluation gets the means of all training rows.",
+        site=found.site, evidence=[f"{found.groups} groups of {found.rows} rows, {found.rows / found.groups:.1f} on average"])
 
 
 def _looks_ahead(seen: Observation, found: AheadFacts) -> Finding:

@@ -79,7 +79,7 @@ from harness.checks.model_facts import (
 )
 from harness.checks.players_facts import PlayersFacts
 from harness.checks.probe_facts import ProbeFacts
-from harness.checks.table_facts import GluedFacts
+from harness.checks.table_facts import GluedFacts, OwnMeanFacts
 from harness.checks.tensor_facts import CutFacts, Facts, Site
 from harness.checks.training_facts import (
     BakedFacts,
@@ -133,7 +133,8 @@ class Observation(Facts):
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
     `functional`: how often `torch.func` has taken gradients; `adapts`: gradients by weights are themselves differentiated.
     `tempered`: losses of a distillation.
-    `glued`: tables side by side, in two orders. `inverted`: rows whose attention layers are told to hide what is real, and to read the
+    `glued`: tables side by side, in two orders. `own_mean`: a column made of the labels. `inverted`: rows whose
+    attention layers are told to hide what is real, and to read the
     filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
@@ -182,6 +183,7 @@ class Observation(Facts):
     unmasked: UnmaskedFacts | None = None
     inverted: UnmaskedFacts | None = None
     glued: GluedFacts | None = None
+    own_mean: OwnMeanFacts | None = None
     generated: UnmaskedFacts | None = None
     asked: UnmaskedFacts | None = None
     apart: ApartFacts | None = None

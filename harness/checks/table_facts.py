@@ -1,4 +1,4 @@
-"""What is known of tables that a script puts side by side."""
+"""What is known of tables that a script makes: put side by side, or with a column made of the labels."""
 
 from __future__ import annotations
 
@@ -14,4 +14,18 @@ class GluedFacts(Facts):
     column: str
     rows: int
     moved: int
+    site: Site | None = None
+
+
+class OwnMeanFacts(Facts):
+    """Column `column` of `columns` (from 0) of a table of so many `rows` is a mean of the labels of each of so many `groups`, each row's
+    own label among them. It correlates with the labels by `told`, and by `without` where each row's own is left out of its mean. `site`:
+    where labels are taken together by groups."""
+
+    column: int
+    columns: int
+    groups: int
+    rows: int
+    told: float
+    without: float
     site: Site | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import FurtherFacts
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import own_means, parsed
 from harness.frameworks.watch.plans import Plan
 from harness.frameworks.watch.sites import Place, site
 
@@ -42,7 +42,7 @@ class Trainings:
 
     def stepped(self, optimizer: Any, kind: Callable[[], Any], *, whole: bool = False) -> None:
         """An optimizer is about to step, or a `whole` training with it to begin. `kind`: tells what it trains; asked once."""
-        training = self._known.get(id(optimizer))
+        training, seen = self._known.get(id(optimizer)), self._session.observation
         if training is None:
             script = str(self._session.script)
             stack = tuple(place for place in reversed(self._session.sites.stack()) if place[0] == script)
@@ -50,8 +50,9 @@ class Trainings:
             training = self._known[id(optimizer)] = _Training(optimizer, stack, kind(), others)
             for told in (self._session.wholes, self._session.eaten, self._session.choosers):
                 self._session.safely("what has a name", told.named, self._session.sites.frames())
+            if seen.own_mean is None:
+                seen.own_mean = self._session.safely("means of labels", own_means.find, self._session.sites.frames(), self._session.script)
         training.steps += _TELLING if whole else 1
-        seen = self._session.observation
         if not training.others and not whole and not seen.trainer and seen.optimizer is not None:
             seen.optimizer.training_steps = self._session.safely(
                 "the length of a training", training.plan.stepped, self._session.sites.frames)

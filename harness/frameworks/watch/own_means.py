@@ -1,0 +1,116 @@
+"""Columns that are made of the labels, group by group, each row's own label among them: told by the numbers.
+
+The mean of a group's labels, smoothed or not, standardised or not, is such that the sum of the labels is an exact linear function of the
+value, of the group's size and of their product. What the label itself adds is what is lost when each row's own is left out of its mean.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from harness.checks.table_facts import OwnMeanFacts
+from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch.bindings import name_of
+from harness.frameworks.watch.sites import Place, names_of, site
+
+_ROWS, _MOST, _COLUMNS, _TABLES = 60, 200_000, 200, 8
+_GROUPS, _KINDS = 20, 6  # and values of their means
+_EXACT = 1e-4  # of the sums' deviation, that is not explained
+_TWO = 2
+_GROUPING, _RUNS = ("groupby", "bincount"), ("", "main")
+
+Array = np.ndarray[Any, Any]
+
+
+def find(frames: Iterable[FrameType], script: Path) -> OwnMeanFacts | None:
+    """The column of a table among the names of a script from which most is lost without each row's own label."""
+    named: dict[str, Any] = {}
+    for frame in frames:
+        if frame.f_code.co_filename == str(script):
+            named |= {name: value for name, value in names_of(frame).items() if name not in named}
+    tables, labels, keys = _read(named.values())
+    found = [facts for table in tables[:_TABLES] for column in range(min(table.shape[1], _COLUMNS))
+             for facts in _of_column(table[:, column], labels, keys, column, table.shape[1])]
+    best = max(found, key=lambda facts: facts.told - facts.without, default=None)
+    if best is not None:
+        best.site = site(_made(script))
+    return best
+
+
+def _read(values: Iterable[Any]) -> tuple[list[Array], list[Array], list[Array]]:
+    """Tables float[rows, columns]; what may be labels of their rows, float[rows]; and what may say which group a row is in, int[rows]."""
+    tables: list[Array] = []
+    labels: list[Array] = []
+    keys: list[Array] = []
+    for value in values:
+        if hasattr(value, "select_dtypes"):
+            numbers = value.select_dtypes("number")
+            labels += [np.asarray(numbers[name], dtype=np.float64) for name in numbers.columns if numbers[name].nunique() == _TWO]
+            keys += [np.unique(np.asarray(value[name].astype(str)), return_inverse=True)[1]
+                     for name in value.select_dtypes(exclude="floating").columns if len(value) <= _MOST]
+        elif tensors.is_tensor(value) or isinstance(value, np.ndarray):
+            found = tensors.array(value)
+            if found is None or found.dtype.kind not in "iufb" or found.ndim not in (1, 2):
+                continue
+            if found.ndim == 2 and found.shape[1] > 1:
+                tables.append(found.astype(np.float64))
+                continue
+            labels.append(found.reshape(-1).astype(np.float64))
+            if found.dtype.kind in "iu":
+                keys.append(np.unique(found, return_inverse=True)[1].reshape(-1))
+    return [table for table in tables if _ROWS <= len(table) <= _MOST], labels, keys
+
+
+def _of_column(values: Array, labels: list[Array], keys: list[Array], column: int, columns: int) -> Iterator[OwnMeanFacts]:
+    if not np.isfinite(values).all() or values.std() == 0:
+        return
+    kinds, by_value = np.unique(values, return_inverse=True)
+    if not _KINDS <= len(kinds) <= len(values) // 2:
+        return
+    scaled = (kinds - values.mean()) / values.std()
+    # Groups that happen to have the same mean have one value: what the rows were grouped by tells them apart.
+    for group in [by_value, *(key for key in keys if len(key) == len(values))]:
+        counts = np.bincount(group)
+        own = np.zeros(len(counts))
+        own[group] = scaled[by_value]
+        if not _GROUPS <= len(counts) <= len(values) // 2 or (own[group] != scaled[by_value]).any():
+            continue
+        terms = np.stack([own * counts, counts, own, np.ones(len(counts))], 1)
+        for wanted in (part for part in labels if len(part) == len(values) and np.isfinite(part).all() and part.std() > 0):
+            sums = np.bincount(group, weights=wanted)
+            left = sums - terms @ np.linalg.lstsq(terms, sums, rcond=None)[0]
+            several = counts[group] > 1
+            if left.std() > _EXACT * sums.std() or several.sum() < _ROWS or np.array_equal(wanted, values):
+                continue
+            told, size = wanted[several], counts[group][several]
+            others = (sums[group][several] - told) / (size - 1)
+            whole, without = (float(np.corrcoef(side, told)[0, 1]) if side.std() and told.std() else 0.0
+                              for side in (values[several], others))
+            yield OwnMeanFacts(column=column, columns=columns, groups=len(counts), rows=len(values), told=abs(whole),
+                               without=max(0.0, without))
+
+
+def _made(script: Path) -> Place | None:
+    """The first line on which labels are taken together by groups; where that is inside of a function, one that calls it, best of all where
+    the script itself runs."""
+    tree = parsed.tree(str(script))
+    for line, function in _calls(tree, lambda name: name in _GROUPING):
+        called = sorted((inside not in _RUNS, number) for number, inside in _calls(tree, function.__eq__))
+        if function not in _RUNS and called:
+            return str(script), called[0][1], "<module>"
+        return str(script), line, "<module>"
+    return None
+
+
+def _calls(node: ast.AST, wanted: Callable[[str], bool], inside: str = "") -> Iterator[tuple[int, str]]:
+    """The lines of calls by name, and the functions that they stand in."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call) and wanted(name_of(child.func)):
+            yield child.lineno, inside
+        yield from _calls(child, wanted, child.name if isinstance(child, ast.FunctionDef) else inside)
