@@ -18,3 +18,14 @@ class JoinedFacts(Facts):
     highest: int
     reached: int
     site: Site | None = None
+
+
+class HeldEdgesFacts(Facts):
+    """A graph of `edges` (each counted both ways) that a model is given in training holds all the `pairs` that the script keeps by these
+    `names` for its evaluation, beside those that it has by the name `trained`. `site`: where the graph is made."""
+
+    names: list[str]
+    pairs: int
+    trained: str
+    edges: int
+    site: Site | None = None

@@ -8,6 +8,7 @@ from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.evaluation_facts import FoldFacts, SharedFacts
+from harness.checks.graph_facts import HeldEdgesFacts
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 
@@ -30,6 +31,8 @@ class SharedRowsFound(Check):
         """Judges from the rows, number by number, that one model is given in training and in the evaluation that follows."""
         if seen.evaluation.folds is not None:
             return self._folds(seen, seen.evaluation.folds)
+        if seen.evaluation.held_edges is not None:
+            return self._edges(seen.evaluation.held_edges)
         shared = seen.evaluation.shared
         unused = reading.place(seen, "held_unused")
         if shared is not None and shared.own and unused is not None:
@@ -55,6 +58,17 @@ class SharedRowsFound(Check):
             or reading.place(seen, "evaluation", "fit"),
             evidence=[f"rows compared: {shared.rows}, with {shared.trained} different ones of the training, number by number",
                       f"shared: {100 * shared.shared / shared.rows:.0f} %"])
+
+    @staticmethod
+    def _edges(held: HeldEdgesFacts) -> Finding:
+        """Pairs that are to be foretold, in the graph that messages are passed along."""
+        names = ", ".join(f"`{name}`" for name in held.names)
+        return Finding(
+            message=f"The pairs that are held back for the evaluation stand in the graph that the model is given: all {held.pairs} of "
+                    f"{names} are edges of it. It is asked for what it has been told.",
+            remedy=f"Make the graph of the pairs of the training alone (`{held.trained}`), and give the model the same one in the "
+                   "evaluation.",
+            site=held.site, evidence=[f"edges of that graph, both ways counted: {held.edges}"])
 
     @staticmethod
     def _windows(seen: Observation, shared: SharedFacts) -> Finding:

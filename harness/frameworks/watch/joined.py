@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.graph_facts import JoinedFacts
-from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch import held_edges, parsed, tensors
 from harness.frameworks.watch.sites import Place, Sites, site
 
 if TYPE_CHECKING:
@@ -28,9 +28,12 @@ class Joined:
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
-        self._looked = 0
+        self._looked = self._steps = 0
 
     def trained(self, given: Sequence[Any]) -> None:
+        self._steps += 1
+        if self._steps == 1:
+            self._session.observation.evaluation.held_edges = held_edges.find(given, self._session.sites.frames(), self._session.script)
         if self._looked >= _BATCHES or len(given) < 3:
             return
         parts = [part for one in given if (part := tensors.array(one)) is not None and part.ndim and 0 < part.size <= _LARGEST]

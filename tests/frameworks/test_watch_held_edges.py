@@ -1,0 +1,74 @@
+"""Pairs that are held back, in the graph that a model is given in training and apart from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.base import walk
+from tests.frameworks.watching import found, watch
+
+TEXT = """
+import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+rng = np.random.default_rng(0)
+n = 120
+kind = rng.integers(0, 4, n)
+alike = [(a, b) for a in range(n) for b in range(a + 1, n) if rng.random() < (0.12 if kind[a] == kind[b] else 0.01)]
+pairs = torch.tensor(rng.permutation(np.array(alike)))
+test_pos, train_pos = pairs[:60], pairs[60:]
+test_neg = torch.tensor(rng.integers(0, n, (60, 2)))
+x = torch.eye(n)
+def matrix(edges):
+    made = torch.eye(n)
+    made[edges[:, 0], edges[:, 1]] = 1
+    made[edges[:, 1], edges[:, 0]] = 1
+    return made / made.sum(1, keepdim=True)
+def listed(edges):
+    return torch.cat([edges, edges.flip(1)]).T
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(n, 16), nn.Linear(16, 8)
+    def forward(self, x, graph):
+        if graph.shape[0] == 2:
+            made = torch.eye(n)
+            made[graph[0], graph[1]] = 1
+            graph = made / made.sum(1, keepdim=True)
+        return graph @ self.two(F.relu(graph @ self.one(x)))
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+graph = GRAPH
+for step in range(40):
+    wrong = torch.tensor(rng.integers(0, n, (len(train_pos), 2)))
+    z = model(x, graph)
+    scores = torch.cat([(z[part[:, 0]] * z[part[:, 1]]).sum(1) for part in (train_pos, wrong)])
+    loss = F.binary_cross_entropy_with_logits(scores, torch.cat([torch.ones(len(train_pos)), torch.zeros(len(wrong))]))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    z = model(x, graph)
+    print((z[test_pos[:, 0]] * z[test_pos[:, 1]]).sum(1).mean(), (z[test_neg[:, 0]] * z[test_neg[:, 1]]).sum(1).mean())
+"""
+
+
+@pytest.mark.parametrize("kind", ["matrix", "listed"])
+@pytest.mark.parametrize(("edges", "fault"), [("pairs", True), ("train_pos", False)])
+def test_pairs_that_are_held_back(tmp_path: Path, kind: str, edges: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, TEXT.replace("GRAPH", f"{kind}({edges})"), steps=40, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E510" in found(seen)) is fault, seen.evaluation.held_edges
+    if fault:
+        told = next(result.finding for result in walk(seen) if result.code == "E510")
+        assert told is not None
+        assert told.site is not None
+        assert told.site.source == f"graph = {kind}({edges})"
+        assert "all 60 of `test_pos`" in told.message
+
+
+def test_kinds_of_nodes_have_no_pairs_to_hold_back(tmp_path: Path) -> None:
+    text = TEXT.replace("GRAPH", "matrix(pairs)").replace("test_pos", "some").replace("train_pos", "others")
+    assert watch(tmp_path, text, steps=40, probe_seconds=0.5).evaluation.held_edges is None
