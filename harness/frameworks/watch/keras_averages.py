@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ class Averages(averages.Averages):
     """Told of what `evaluate`, `predict` and the loops of a script ask."""
 
     def __init__(self, watch: KerasWatcher) -> None:
-        super().__init__(lambda model: list(model.trainable_variables), _some)
+        super().__init__(_weights, _some)
         self._watch = watch
 
     def ran(self, model: Any) -> None:
@@ -31,6 +32,12 @@ class Averages(averages.Averages):
         cut = session.stopping is not None or seen.truncated_at is not None
         planned = (seen.optimizer.planned_steps or seen.optimizer.training_steps) if seen.optimizer is not None else None
         seen.evaluation.average = self.facts(session.script, cut=cut, planned=planned)
+
+
+def _weights(model: Any) -> list[Any]:
+    with contextlib.suppress(ValueError):  # of a model that has not been built
+        return list(model.trainable_variables)
+    return []
 
 
 def _some(weight: Any, most: int) -> averages.Array | None:
