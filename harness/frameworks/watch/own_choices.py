@@ -19,7 +19,7 @@ import numpy as np
 from harness.frameworks.watch import parsed, tensors
 from harness.frameworks.watch.sites import Place, names_of
 
-_ROWS, _COLUMNS, _LARGEST = 40, 20, 1 << 24
+_ROWS, _COLUMNS, _LARGEST = 40, 20, 1 << 22
 _FEW, _CLASSES, _EACH = 2, 10, 5  # columns that are chosen; labels: kinds and rows of each
 _SAME, _OTHERS = 0.97, 0.85  # share of the chosen columns that all rows choose, and so many of them, drawn at random, at most
 _DRAWS, _PART = 5, 0.7
