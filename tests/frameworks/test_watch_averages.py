@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from harness.frameworks.watch.averages import Averages
 from tests.frameworks.watching import HEAD, found, watch
 
 TEXT = HEAD + """
@@ -92,3 +94,30 @@ def test_a_training_that_is_not_watched_to_its_end(tmp_path: Path, epochs: int, 
     text = SWAPPED.replace("range(5)", f"range({epochs})").replace("DECAY", "0.999")
     seen = watch(tmp_path, text, probe_seconds=1)
     assert ("E528" in found(seen)) == fault, seen.evaluation.average
+
+
+class Model:
+    """One weight of three numbers."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self.weights = [numbers]
+
+
+@pytest.mark.parametrize(("every", "wrong"), [(1, False), (10, True)])
+def test_what_is_asked_in_every_step_is_not_what_is_evaluated(every: int, *, wrong: bool) -> None:
+    followed = Averages(lambda model: model.weights, lambda weight, _most: weight.copy())
+    rng = np.random.default_rng(0)
+    model, average = Model(rng.normal(size=3)), Model(np.zeros(3))
+    average.weights[0][:] = model.weights[0]
+    followed.trains(model)
+    for step in range(60):
+        if step % every == 0:
+            followed.asked(average, lambda: None)
+        model.weights[0] += rng.normal(size=3) + 0.5
+        followed.stepped()
+        average.weights[0] += 0.001 * (model.weights[0] - average.weights[0])
+    followed.asked(average, lambda: None)
+    found = followed.facts(Path(__file__), planned=100, cut=True, whole=None)
+    assert (found is not None) is wrong
+    if found is not None:
+        assert found.decay == pytest.approx(0.999, abs=1e-5)

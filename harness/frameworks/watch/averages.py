@@ -20,6 +20,7 @@ _RATES = np.geomspace(1e-5, 0.5, 120)
 _LEAST = 10  # updates
 _MODELS, _WEIGHTS, _ENTRIES = 3, 6, 24
 _STEPS = 20_000
+_OFTEN = 0.5  # of the steps
 
 Array = np.ndarray[Any, Any]
 
@@ -62,6 +63,7 @@ class Averages:
         self._weights, self._some = weights, some
         self._followed: dict[int, Followed] = {}
         self._met: Met | None = None
+        self._when: list[int] = []  # steps after which something was met
         self._begun = False
 
     def trains(self, model: Any) -> None:
@@ -91,12 +93,17 @@ class Averages:
         if entries is None or np.array_equal(entries, known.path[-1]):
             return None
         self._met = Met(known, entries, len(known.path) - 1, place())
+        self._when.append(self._met.steps)
         return self._met
 
-    def facts(self, script: Path, *, planned: int | None, cut: bool) -> AverageFacts | None:
+    def facts(self, script: Path, *, planned: int | None, cut: bool, whole: int | None) -> AverageFacts | None:
         """What was asked last, if it was after the last step. `cut`: the training was not watched to its end, which is after `planned`
-        steps, if that is known."""
+        steps, if that is known; `whole`: the steps before it was led to its evaluations faster, if it was. What is asked in every step is a
+        part of the training, such as a target network, and not what is evaluated."""
         met = self._met
+        taken = min(whole or _STEPS, len(met.followed.path) - 1) if met is not None else 0
+        if sum(step < taken for step in self._when) > _OFTEN * taken:
+            return None
         if met is None or (cut and planned is None) or (not cut and met.steps < len(met.followed.path) - 1):
             return None
         found = fitted(np.stack(met.followed.path[:met.steps + 1]), met.weights)

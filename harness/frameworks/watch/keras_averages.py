@@ -31,7 +31,7 @@ class Averages(averages.Averages):
         session, seen = self._watch.session, self._watch.seen
         cut = session.stopping is not None or seen.truncated_at is not None
         planned = (seen.optimizer.planned_steps or seen.optimizer.training_steps) if seen.optimizer is not None else None
-        seen.evaluation.average = self.facts(session.script, cut=cut, planned=planned)
+        seen.evaluation.average = self.facts(session.script, cut=cut, planned=planned, whole=seen.truncated_at)
 
 
 def _weights(model: Any) -> list[Any]:
