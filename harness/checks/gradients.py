@@ -253,6 +253,11 @@ class NoBackward(Check):
                        evidence=reading.uncalled(seen, "backward"))
 
 
+def _retained(error: ExceptionFacts) -> bool:
+    """Whether a weight itself has changed, and the line goes backward through what it has kept of the steps before."""
+    return "which is output" not in error.message and error.site is not None and "retain_graph=True" in error.site.source
+
+
 class GraphKeptAlive(Check):
     """A step's graph is kept alive into the next.
 
@@ -270,7 +275,7 @@ class GraphKeptAlive(Check):
         error = reading.matching(seen, _SECOND_TIME)
         if error is None:
             inplace = reading.matching(seen, _IN_PLACE)
-            error = inplace if inplace and seen.steps and re.search(_WEIGHTS_VIEW, inplace.message) else None
+            error = inplace if inplace and seen.steps and (re.search(_WEIGHTS_VIEW, inplace.message) or _retained(inplace)) else None
         if error is not None:
             first = "a second time" in error.message and not seen.steps
             remedy = ("Call backward() once: add the losses first (`(a + b).backward()`)." if first else

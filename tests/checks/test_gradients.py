@@ -140,6 +140,13 @@ def test_graph_kept_alive() -> None:
     found(GraphKeptAlive, died("total_loss_retain", steps=steps(1)))
     found(GraphKeptAlive, died("second"), "backward() once")
     assert verdict(GraphKeptAlive, died("inplace", steps=steps(1))) is None
+    weight = ExceptionFacts(
+        type="RuntimeError", message="one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [128, 1]] is at version 2; expected version 1 instead. Hint: ...", stage="backward",
+        site=Site(file="/home/user/train.py", line=30, source="loss.backward(retain_graph=True)"))
+    found(GraphKeptAlive, seen(steps=steps(1), exception=weight), "optimizer has changed")
+    weight.site = Site(file="/home/user/train.py", line=30, source="loss.backward()")
+    assert verdict(GraphKeptAlive, seen(steps=steps(1), exception=weight)) is None
     assert verdict(GraphKeptAlive, died("rnn_hidden_retain")) is None  # before any step, weights have not changed
     found(GraphKeptAlive, seen(memory=MemoryFacts(graph_grows=True, growth_per_step=3 * 2**20)), "loss.item()", "3.00 MiB")
     assert verdict(GraphKeptAlive, seen(memory=MemoryFacts(graph_grows=False, growth_per_step=1e6))) is None
