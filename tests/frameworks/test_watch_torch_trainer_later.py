@@ -16,7 +16,7 @@ def rows(number, kinds):
     labels = torch.randint(0, kinds, (number,)).tolist()
     return [{"input_ids": [1] + [2 + 4 * label + k % 4 for k in range(7)], "attention_mask": [1] * 8, "labels": label} for label in labels]
 def arguments():
-    return TrainingArguments(output_dir="out", num_train_epochs=1, per_device_train_batch_size=8, learning_rate=1e-3, save_strategy="no",
+    return TrainingArguments(output_dir="out", num_train_epochs=1, per_device_train_batch_size=8, learning_rate=5e-3, save_strategy="no",
                              report_to=[], disable_tqdm=True, use_cpu=True)
 model = BertForSequenceClassification(BertConfig(vocab_size=64, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
                                                  intermediate_size=32, max_position_embeddings=16, num_labels=3))
