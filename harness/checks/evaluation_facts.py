@@ -304,8 +304,8 @@ class EvaluationFacts(Facts):
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
     references. `average`: of weights. `held_edges`: in the graph of the training. `standardised`: of inputs. `told_on`, `told_off`: steps
-    of a loop of Keras whose call said `training=True`, and such after an
-    evaluation that said the opposite on the same line, as the evaluation did."""
+    of a loop of Keras whose call said `training=True`, and such after an evaluation that said the opposite on the same line, as the
+    evaluation did."""
 
     forwards: int = 0
     in_training_mode: int = 0

@@ -133,9 +133,8 @@ class Observation(Facts):
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
     `functional`: how often `torch.func` has taken gradients; `adapts`: gradients by weights are themselves differentiated.
     `tempered`: losses of a distillation.
-    `glued`: tables side by side, in two orders. `own_mean`: a column made of the labels. `inverted`: rows whose
-    attention layers are told to hide what is real, and to read the
-    filler at its end.
+    `glued`: tables side by side, in two orders. `own_mean`: a column made of the labels. `inverted`: rows whose attention layers are told
+    to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `foreign`: weights that were to be frozen by what the framework does not read;
