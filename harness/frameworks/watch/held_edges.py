@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.checks.graph_facts import HeldEdgesFacts
 from harness.frameworks.watch import parsed, tensors
-from harness.frameworks.watch.sites import Place, names_of, site
+from harness.frameworks.watch.sites import Place, names_in, site
 
 _NODES, _LARGEST, _DENSE = 30, 1 << 24, 0.5
 _PAIRS, _ALL = 20, 0.95
@@ -28,10 +28,7 @@ def find(given: Sequence[Any], frames: Iterable[FrameType], script: Path) -> Hel
     graphs = [(one, keys) for one in given if (keys := _edges(one)) is not None]
     if not graphs:
         return None
-    named: dict[str, Any] = {}
-    for frame in frames:
-        if frame.f_code.co_filename == str(script):
-            named |= {name: value for name, value in names_of(frame).items() if name not in named}
+    named = names_in(frames, script)
     pairs = {name: found for name, value in named.items() if (found := _pairs(value)) is not None}
     for graph, (edges, nodes) in graphs:
         shares = {name: _share(found, edges, nodes) for name, found in pairs.items() if found.max() < nodes}

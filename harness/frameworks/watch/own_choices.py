@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from harness.frameworks.watch import parsed, tensors
-from harness.frameworks.watch.sites import Place, names_of
+from harness.frameworks.watch.sites import Place, names_in
 
 _ROWS, _COLUMNS, _LARGEST = 40, 20, 1 << 22
 _FEW, _CLASSES, _EACH = 2, 10, 5  # columns that are chosen; labels: kinds and rows of each
@@ -43,10 +43,7 @@ def find(frames: Iterable[FrameType], script: Path) -> OwnChoice | None:
     taken = _taken(script)
     if not taken:
         return None
-    named: dict[str, Any] = {}
-    for frame in frames:
-        if frame.f_code.co_filename == str(script):
-            named |= {name: value for name, value in names_of(frame).items() if name not in named}
+    named = names_in(frames, script)
     picks = [(name, found) for name, value in named.items() if name in taken and (found := _numbers(value)) is not None]
     if not picks:
         return None

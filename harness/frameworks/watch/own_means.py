@@ -18,7 +18,7 @@ import numpy as np
 from harness.checks.table_facts import OwnMeanFacts
 from harness.frameworks.watch import parsed, tensors
 from harness.frameworks.watch.bindings import name_of
-from harness.frameworks.watch.sites import Place, names_of, site
+from harness.frameworks.watch.sites import Place, names_in, site
 
 _ROWS, _MOST, _COLUMNS, _TABLES = 60, 200_000, 200, 8
 _GROUPS, _KINDS = 20, 6  # and values of their means
@@ -33,10 +33,7 @@ Array = np.ndarray[Any, Any]
 
 def find(frames: Iterable[FrameType], script: Path) -> OwnMeanFacts | None:
     """The column of a table among the names of a script from which most is lost without each row's own label."""
-    named: dict[str, Any] = {}
-    for frame in frames:
-        if frame.f_code.co_filename == str(script):
-            named |= {name: value for name, value in names_of(frame).items() if name not in named}
+    named = names_in(frames, script)
     tables, labels, keys = _read(named.values())
     found: list[OwnMeanFacts] = []
     ends = time.monotonic() + _SECONDS

@@ -164,6 +164,15 @@ def names_of(frame: FrameType) -> dict[str, Any]:
     return names
 
 
+def names_in(frames: Iterable[FrameType], script: Path) -> dict[str, Any]:
+    """What the names of the script's own frames stand for, those of the innermost first."""
+    named: dict[str, Any] = {}
+    for frame in frames:
+        if frame.f_code.co_filename == str(script):
+            named |= {name: value for name, value in names_of(frame).items() if name not in named}
+    return named
+
+
 def _constructs(frame: FrameType, made: Any) -> bool:
     code = frame.f_code
     if not code.co_argcount or code.co_name not in ("__init__", "__post_init__"):

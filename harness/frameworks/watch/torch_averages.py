@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import averages, tensors
+from harness.frameworks.watch import averages, tensors, torch_unmeasured
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.torch_calls import RootCall
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
 _ASKED = 6
-_APART = 0.1  # of the size of an answer
 
 
 class Averages(averages.Averages):
@@ -41,10 +40,7 @@ class Averages(averages.Averages):
             finally:
                 for part in training:
                     part.training = True
-            given, told = (part.float().reshape(len(part), -1) for part in (call.output, told))
-            apart = (given - told).norm(dim=1) > _APART * told.norm(dim=1)
-            changed = (given.argmax(1) != told.argmax(1)) if given.shape[1] > 1 else apart
-            met.rows, met.changed = len(given), int(changed.sum())
+            met.rows, _, met.changed = torch_unmeasured.answered_otherwise(call.output, told)
 
     def finish(self) -> None:
         """The training is over, or is not watched any longer."""

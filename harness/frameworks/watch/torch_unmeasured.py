@@ -51,13 +51,20 @@ class Unmeasured:
                 for name, (mean, variance) in kept.items():
                     empty[name].running_mean.copy_(mean)
                     empty[name].running_var.copy_(variance)
-            given, told = (part.float().reshape(len(part), -1) for part in (call.output, other))
-            apart = (given - told).norm(dim=1) > _APART * told.norm(dim=1)
-            changed = (given.argmax(1) != told.argmax(1)) if given.shape[1] > 1 else apart
+            rows, apart, changed = answered_otherwise(call.output, other)
         written = site(_followed(watch.session.script))
         evaluation.unmeasured = UnmeasuredFacts(
-            kind=type(call.module).__name__, layers=len(empty), rows=len(given), apart=int(apart.sum()), changed=int(changed.sum()),
+            kind=type(call.module).__name__, layers=len(empty), rows=rows, apart=apart, changed=changed,
             asked=site(call.place), site=written)
+
+
+def answered_otherwise(given: Any, told: Any) -> tuple[int, int, int]:
+    """Of two answers to the same rows, float[rows, ...] each: how many rows, those apart by more than a tenth, and those with another
+    largest number."""
+    ones, others = (part.float().reshape(len(part), -1) for part in (given, told))
+    apart = (ones - others).norm(dim=1) > _APART * others.norm(dim=1)
+    changed = (ones.argmax(1) != others.argmax(1)) if ones.shape[1] > 1 else apart
+    return len(ones), int(apart.sum()), int(changed.sum())
 
 
 def _followed(script: Path) -> Place | None:
