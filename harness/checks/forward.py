@@ -8,6 +8,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import data_labels, gradient_flow, raised, reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.data_facts import LoaderFacts
 from harness.checks.observation import Observation
 
 
@@ -51,6 +52,7 @@ class InputMatters(Check):
 
 # Rounding, and the ranges that quantised layers measure over a whole batch, stay far below this share of the rows' distance.
 _MIXED, _SLIGHT = 0.1, 0.02
+_MANY = 32  # rows; fewer are a sample to try things with
 
 
 class RowsApart(Check):
@@ -88,6 +90,13 @@ class RowsApart(Check):
         if rows.order >= _MIXED:
             evidence.append(f"moved by one row, the batch gives outputs that do not just move with it ({rows.order:.2f} of that distance)")
         inside = f" in {rows.module}" if rows.module else ""
+        if rows.tied and rows.order >= _MIXED and self._whole(loader):
+            return Finding(
+                message=f"All rows are one batch and are tied to each other{inside}, each in its place, as the nodes of a graph are; but "
+                        "they are shuffled anew in each epoch, while what ties them stays as it was.",
+                remedy="Keep their order: `fit(..., shuffle=False)`, or no shuffling of the dataset; or shuffle what ties them, the rows "
+                       "and columns of the adjacency, along with them.",
+                site=(loader.site if loader else None) or reading.place(seen, "fit", "model"), evidence=evidence)
         if rows.placed:
             return Finding(
                 message=f"The answer for a row depends on its place in the batch{inside}: something has another value for each row of a "
@@ -106,6 +115,12 @@ class RowsApart(Check):
                       "there the batch must stay the first axis: `x.view(x.size(0), ...)`.")
         return Finding(message=f"Rows of one batch are mixed{inside}: the answer for a row depends on which rows happen to come with it.",
                        remedy=remedy, site=rows.site or reading.place(seen, "forward", "model"), evidence=evidence)
+
+    @staticmethod
+    def _whole(loader: LoaderFacts | None) -> bool:
+        """Whether one batch holds all rows, in random order."""
+        return (loader is not None and loader.shuffled is True and loader.rows is not None and loader.rows >= _MANY
+                and (loader.batches == 1 or (loader.batch_size or 0) >= loader.rows))
 
     @staticmethod
     def _row_by_row(seen: Observation) -> bool:

@@ -26,7 +26,8 @@ class RowFacts(Facts):
 
     `influence`: change where only the other rows are replaced. `order`: change of all rows, beyond their moving, where the whole batch is
     moved by one. `module`: `name: Kind` of what mixes them, `site` where it is called; `batch_first`: as that module is set; `softmax`: a
-    softmax over the rows mixes them; `placed`: it is by its place in the batch that a row's answer differs, whatever the others are.
+    softmax over the rows mixes them; `tied`: a product, or looking up by number, does, as between the nodes of a graph; `placed`: it is by
+    its place in the batch that a row's answer differs, whatever the others are.
     """
 
     influence: float = 0.0
@@ -34,6 +35,7 @@ class RowFacts(Facts):
     module: str = ""
     batch_first: bool | None = None
     softmax: bool = False
+    tied: bool = False
     placed: bool = False
     site: Site | None = None
 

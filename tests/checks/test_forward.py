@@ -132,6 +132,15 @@ def test_rows_that_are_mixed() -> None:
     assert judge("F105", by_hand) == "found"
 
 
+@pytest.mark.parametrize(("tied", "shuffled", "rows", "whole"), [
+    (True, True, 400, True), (False, True, 400, False), (True, None, 400, False), (True, True, 4000, False)])
+def test_a_whole_graph_whose_rows_are_shuffled(*, tied: bool, shuffled: bool | None, rows: int, whole: bool) -> None:
+    seen = mixed(batch_first=None, module="conv: GraphConv", tied=tied)
+    for loader in seen.loaders:
+        loader.shuffled, loader.rows, loader.batch_size, loader.batches = shuffled, rows, 400, None
+    assert ("shuffle=False" in finding("F105", seen).remedy) is whole
+
+
 @pytest.mark.parametrize(("inputs", "batch_first", "verdict"), [
     ((16, 12), False, "found"), ((12, 16), False, "skipped"), ((16, 16), False, "skipped"), ((16, 12), None, "skipped")])
 def test_rows_of_own_batches_that_a_layer_mixes(inputs: tuple[int, int], batch_first: bool | None, verdict: str) -> None:

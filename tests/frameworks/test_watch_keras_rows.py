@@ -189,3 +189,32 @@ def test_a_softmax_over_the_rows(axis: str, codes: list[str], tmp_path: Path) ->
     assert found(seen) == codes
     finding = next(result.finding for result in walk(seen) if result.code == "F105")
     assert finding is None or (finding.site is not None and "keras.ops.softmax" in finding.site.source)
+
+
+GRAPH = """
+import keras
+import numpy as np
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 160)
+x = (rng.normal(size=(160, 8)) + 0.4 * y[:, None]).astype("float32")
+links = ((y[:, None] == y) & (rng.random((160, 160)) < 0.1)) | np.eye(160, dtype=bool)
+links = (links / links.sum(1, keepdims=True)).astype("float32")
+class Convolution(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(16, activation="relu")
+    def call(self, x):
+        return keras.ops.matmul(links, self.dense(x))
+model = keras.Sequential([keras.Input((8,)), Convolution(), keras.layers.Dense(1)])
+model.compile(keras.optimizers.Adam(1e-2), keras.losses.BinaryCrossentropy(from_logits=True))
+model.fit(x, y[:, None], batch_size=160, epochs=24, verbose=0GIVEN)
+"""
+
+
+@pytest.mark.parametrize(("given", "codes"), [("", ["F105"]), (", shuffle=False", [])])
+def test_the_nodes_of_a_graph_that_are_shuffled(given: str, codes: list[str], tmp_path: Path) -> None:
+    seen = watch(tmp_path, GRAPH.replace("GIVEN", given))
+    assert found(seen) == codes
+    finding = next(result.finding for result in walk(seen) if result.code == "F105")
+    assert finding is None or (finding.site is not None and "model.fit(" in finding.site.source and "shuffle=False" in finding.remedy)

@@ -128,3 +128,46 @@ def test_a_tape(tmp_path: Path, sums: str, *, wrong: bool) -> None:
     assert seen.exception is None, seen.exception
     assert seen.warnings == []
     assert ("L219" in found(seen)) is wrong, seen.ending
+
+
+CRITIC = """
+import torch
+import torch.nn as nn
+torch.manual_seed(0)
+body, policy, critic = nn.Sequential(nn.Linear(3, 16), nn.Tanh()), nn.Linear(16, 2), nn.Linear(16, 1)
+optimizer = torch.optim.Adam([*body.parameters(), *policy.parameters(), *critic.parameters()], lr=1e-3)
+def advantages_of(reward, done, value):
+    made = torch.zeros_like(reward)
+    for t in range(len(reward) - 2, -1, -1):
+        on = WEIGHT
+        made[t] = reward[t] + 0.97 * value[t + 1] * on - value[t] + 0.9 * on * made[t + 1]
+    return made, made + value
+for _ in range(12):
+    states, done = torch.randn(40, 6, 3), (torch.rand(40, 6) < 0.1).float()
+    reward = REWARD
+    with torch.no_grad():
+        value = critic(body(states)).squeeze(-1)
+    advantage, target = advantages_of(reward, done, value)
+    states, advantage, target = states.flatten(0, 1), advantage.flatten(), target.flatten()
+    actions = torch.randint(0, 2, (240,))
+    chosen = torch.distributions.Categorical(logits=policy(body(states)))
+    scaled = (advantage - advantage.mean()) / advantage.std()
+    loss = -(chosen.log_prob(actions) * scaled).mean() + (critic(body(states)).squeeze(-1) - target).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("reward", [NORMAL, ONES])
+@pytest.mark.parametrize(("weight", "wrong"), [("1", True), ("1 - done[t]", False)])
+def test_advantages_with_a_critic_laid_flat(tmp_path: Path, weight: str, reward: str, *, wrong: bool) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, CRITIC.replace("WEIGHT", weight).replace("REWARD", reward), steps=12, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert seen.warnings == []
+    assert ("L219" in found(seen)) is wrong, seen.ending
+    if wrong:
+        assert seen.ending is not None
+        assert seen.ending.site is not None
+        assert "made[t + 1]" in seen.ending.site.source

@@ -21,6 +21,8 @@ _LARGEST = 1 << 22
 _CALLS = 2000
 _SOFTMAX = frozenset(("Softmax", "LogSoftmax"))
 _LOSSES = frozenset(("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"))
+_TIES = ("MatMul", "BatchMatMul", "SparseTensorDense", "SparseMatMul", "Einsum", "Gather", "SegmentSum", "SegmentMean", "UnsortedSegment",
+         "Scatter", "TensorScatter")
 _ATTENTION = frozenset(("MultiHeadAttention", "Attention", "AdditiveAttention", "GroupedQueryAttention"))
 
 Run = Callable[[], Any]
@@ -67,6 +69,7 @@ class Inside:
             since = [] if kept else [*since, first.name]
             if kept is False:
                 found.site, found.module, found.softmax = site(first.place), first.layer, bool(set(since) & _SOFTMAX)
+                found.tied = first.name.startswith(_TIES)
                 return
 
     def place(self, plain: Run, moved: Run, rows: int, found: RowFacts) -> None:

@@ -1,8 +1,9 @@
 """Returns that are summed up over the ends of episodes: rewards, marks of ends and sums of one shape, and what holds between them.
 
 Where `sum[t] = a * reward[t] + g * sum[t + 1] + b` holds for all steps, with one `g` below 1, the sums are
-discounted; if it holds where episodes end as well, the next episode's rewards are in them. Only what is called by a word for an end
-is a mark of ends: the actions of an episode are numbers 0 and 1 as well.
+discounted; if it holds where episodes end as well, the next episode's rewards are in them. Advantages and their targets have terms of a
+critic's values, `v * value[t] + w * value[t + 1]`, besides. Only what is called by a word for an end is a mark of ends: the actions of an
+episode are numbers 0 and 1 as well.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from harness.frameworks.watch.sites import Sites, names_of, site
 
 _LEAST, _LARGEST = 24, 1 << 18  # numbers in one of them
 _ENDS, _MOST_ENDS = 4, 0.5  # ends with a step behind them; share of the steps
-_CANDIDATES = 12  # of each kind
+_CANDIDATES = 16  # of each kind
 _DISCOUNT = (0.3, 0.9995)
-_EXACT = 1e-3  # of the spread of the sums
+_EXACT, _TOLD = 1e-3, 0.05  # of the spread of the sums
 
 _ENDING = re.compile("done|end|term|trunc|fin|over|last|stop|reset|fall|fell|down|crash|dead|died|alive|lost|lives|cont|mask|bound|cut",
                      re.IGNORECASE)
@@ -44,8 +45,12 @@ def note(seen: Observation, sites: Sites, array: Callable[[Any], Array | None]) 
         return
     ends, numbers = _candidates(sites, array)
     for name, marks in ends.items():
-        found = next((reward for reward, rewards in numbers.items() for later, sums in numbers.items()
-                      if later != reward and rewards.shape == sums.shape == marks.shape and _runs_over(rewards, sums, marks)), None)
+        # What is cut into batches is often laid flat before.
+        fitting = {other: part.reshape(marks.shape) for other, part in numbers.items()
+                   if part.size == marks.size and (part.shape == marks.shape or part.ndim == 1)}
+        found = next((reward for values in (None, *fitting) for reward, sums in itertools.permutations(fitting, 2)
+                      if values not in (reward, sums) and _runs_over(
+                          fitting[reward], fitting[sums], marks, None if values is None else fitting[values])), None)
         if found is None or (known is not None and known.name != name):
             continue
         if known is None:
@@ -102,37 +107,50 @@ def _plain(value: Any, array: Callable[[Any], Array | None]) -> Array | None:
     return made if made.ndim in (1, 2) and _LEAST <= made.size <= _LARGEST and made.dtype.kind in "biuf" else None
 
 
-def _runs_over(rewards: Array, sums: Array, marks: Array) -> bool:
+def _runs_over(rewards: Array, sums: Array, marks: Array, values: Array | None) -> bool:
     """Whether the sums go on from the next step's, discounted, wherever there is one; along the first axis or the last."""
-    if not sums.std():
+    if not sums.std() or (values is not None and not values.std()):
         return False
-    return any(_carried(*(np.moveaxis(part, axis, 0) for part in (rewards, sums, marks))) for axis in range(sums.ndim))
+    parts = (rewards, sums, marks, *(() if values is None else (values,)))
+    return any(_carried(*(np.moveaxis(part, axis, 0) for part in parts)) for axis in range(sums.ndim))
 
 
-def _carried(rewards: Array, sums: Array, marks: Array) -> bool:
+def _carried(rewards: Array, sums: Array, marks: Array, values: Array | None = None) -> bool:
     # Rows that are filled up have nothing behind their ends.
     inner = marks[:-1] & np.logical_or.accumulate(rewards[:0:-1] != 0)[::-1]
     if inner.sum() < _ENDS:
         return False
     own, later, reward = sums[:-1].ravel(), sums[1:].ravel(), rewards[:-1].ravel()
     varied = rewards.std() > _EXACT * abs(rewards).max()
-    table = np.stack([later, np.ones_like(own), *([reward] if varied else [])], 1)
+    of_now = [np.ones_like(own), *([reward] if varied else []), *([] if values is None else [values[:-1].ravel()])]
+    to_come = [later, *([] if values is None else [values[1:].ravel()])]
+    table = np.stack([*to_come, *of_now], 1)
     weights = np.linalg.lstsq(table, own, rcond=None)[0]
-    if not _DISCOUNT[0] < weights[0] < _DISCOUNT[1] or (varied and abs(weights[2]) * reward.std() < _EXACT * sums.std()):
+    if not any(_DISCOUNT[0] < weight < _DISCOUNT[1] for weight in weights[:len(to_come)]) or (
+            varied and abs(weights[len(to_come) + 1]) * reward.std() < _EXACT * sums.std()):
         return False
-    return bool(abs(own - table @ weights).max() < _EXACT * sums.std())
+    if abs(own - table @ weights).max() >= _EXACT * sums.std():
+        return False
+    # What is told by the same step alone, as a copy of the sums is, has nothing of the next one.
+    alone = np.stack(of_now, 1)
+    return bool(abs(own - alone @ np.linalg.lstsq(alone, own, rcond=None)[0]).max() > _TOLD * sums.std())
 
 
 @functools.lru_cache(maxsize=16)
 def _recurrence(script: str) -> int | None:
-    """The first line on which a name becomes something and a multiple of itself, in a loop: `g = r + gamma * g`."""
+    """The first line on which a name, or an entry of one, becomes something and a multiple of itself, in a loop: `g = r + gamma * g`,
+    `a[t] = d + gamma * a[t + 1]`."""
     loops = [node for node in ast.walk(parsed.tree(script)) if isinstance(node, ast.For | ast.While)]
     lines = [node.lineno for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Assign) and len(node.targets) == 1
              and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add)
-             and any(_multiple(side, ast.unparse(node.targets[0])) for side in (node.value.left, node.value.right))]
+             and any(_multiple(side, _base(node.targets[0])) for side in (node.value.left, node.value.right))]
     return min(lines, default=None)
 
 
 def _multiple(side: ast.expr, name: str) -> bool:
     return isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult) and any(
         isinstance(part, ast.Name | ast.Attribute) and ast.unparse(part) == name for part in ast.walk(side))
+
+
+def _base(target: ast.expr) -> str:
+    return ast.unparse(target.value if isinstance(target, ast.Subscript) else target)
