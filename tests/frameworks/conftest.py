@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from harness.process.environment import cores
+
+# Side by side each process takes its share of the cores, as scripts do; before a framework is loaded.
+if _workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+    for _threads in ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
+        os.environ.setdefault(_threads, str(max(1, cores() // int(_workers))))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -116,8 +116,8 @@ def _runs_over(rewards: Array, sums: Array, marks: Array, values: Array | None) 
 
 
 def _carried(rewards: Array, sums: Array, marks: Array, values: Array | None = None) -> bool:
-    # Rows that are filled up have nothing behind their ends.
-    inner = marks[:-1] & np.logical_or.accumulate(rewards[:0:-1] != 0)[::-1]
+    # Rows that are filled up have nothing behind their ends, or are marked as ended from there on.
+    inner = marks[:-1] & ~marks[1:] & np.logical_or.accumulate(rewards[:0:-1] != 0)[::-1]
     if inner.sum() < _ENDS:
         return False
     own, later, reward = sums[:-1].ravel(), sums[1:].ravel(), rewards[:-1].ravel()
@@ -129,6 +129,8 @@ def _carried(rewards: Array, sums: Array, marks: Array, values: Array | None = N
     if not any(_DISCOUNT[0] < weight < _DISCOUNT[1] for weight in weights[:len(to_come)]) or (
             varied and abs(weights[len(to_come) + 1]) * reward.std() < _EXACT * sums.std()):
         return False
+    if values is not None and abs(weights[1]) * values.std() < _EXACT * sums.std():
+        return False  # no critic's: of those the next one counts
     if abs(own - table @ weights).max() >= _EXACT * sums.std():
         return False
     # What is told by the same step alone, as a copy of the sums is, has nothing of the next one.
