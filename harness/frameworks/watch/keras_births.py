@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.checks.loss_facts import LossCall
 from harness.checks.model_facts import BadBirth
-from harness.frameworks.watch import keras_gradients, keras_operations, tensors
+from harness.frameworks.watch import keras_gradients, keras_mapped, keras_operations, tensors
 from harness.frameworks.watch.keras_heard import Operation, listening
 from harness.frameworks.watch.keras_state import Frozen
 from harness.frameworks.watch.keras_trace import numpy_of, patched, recording
@@ -80,7 +80,12 @@ class Births:
             data = tensors.array(value)
             rows = tensors.bad_rows(data) if data is not None and data.dtype.kind == "f" else []
             if rows:
-                where = self._watch.data.current.facts.site if self._watch.data.current is not None else None
+                loader = self._watch.data.current
+                where = loader.facts.site if loader is not None else None
+                if loader is not None and "bad_input" not in self._watch.seen.sites:
+                    session = self._watch.session
+                    with session.paused():
+                        session.noted("bad_input", session.safely("mapped", keras_mapped.born, loader.source, session.sites.place))
                 return BadBirth(step=step, what="input", name=name, rows=rows, site=where or self._watch.seen.sites.get("fit"))
         return None
 
