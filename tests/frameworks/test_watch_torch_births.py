@@ -132,3 +132,44 @@ def test_a_weight_that_is_infinite_before_its_input_is_looked_at(tmp_path: Path,
     assert found(seen) == codes
     if codes:
         assert (seen.births[0].what, seen.births[0].name) == ("weight", "weight")
+
+
+FORCES = """
+import torch
+import torch.nn as nn
+torch.manual_seed(0)
+
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
+    def forward(self, places):
+        apart = places[:, :, None] - places[:, None]
+        far = (apart.pow(2).sum(-1) + FLOOR).sqrt()
+        energy = self.net(far[..., None]).squeeze(-1) * (1 - torch.eye(4))
+        RETURNED
+model = Pairs()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for _ in range(12):
+    places = torch.randn(16, 4, 3).requires_grad_(True)
+    forces = FORCE
+    loss = (forces + places).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+DERIVED = "-torch.autograd.grad({}.sum(), places, create_graph=True)[0]"
+
+
+@pytest.mark.parametrize(("floor", "codes"), [("0", ["L209"]), ("1e-6", [])])
+@pytest.mark.parametrize(("returned", "force"), [("return energy", DERIVED.format("model(places)")),
+                                                 (f"return {DERIVED.format('energy')}", "model(places)")])
+def test_a_derivative_that_the_loss_is_made_of(tmp_path: Path, floor: str, codes: list[str], returned: str, force: str) -> None:
+    text = FORCES.replace("FLOOR", floor).replace("RETURNED", returned).replace("FORCE", force)
+    seen = watch(tmp_path, text, steps=8, probe_seconds=0.5)
+    assert found(seen) == codes
+    assert seen.warnings == []
+    for birth in seen.births:
+        assert birth.site is not None
+        assert ".sqrt()" in birth.site.source
+        assert birth.name.startswith("Sqrt in a derivative")

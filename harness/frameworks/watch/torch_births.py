@@ -45,7 +45,7 @@ class Births:
         if self._known or not tensors.readable(loss) or loss.numel() != 1 or math.isfinite(float(loss.detach())):
             return
         found = (self._in_weights(calls) or self._in_input(calls) or self._in_buffers(calls) or self._in_target(calls, records)
-                 or self._in_replay(loss, calls, records))
+                 or self._in_derivative(loss) or self._in_replay(loss, calls, records))
         self._watch.seen.births.append(found or BadBirth(step=self._step, what="loss", name=records[-1].facts.name if records else "loss",
                                                          site=records[-1].facts.site if records else None))
 
@@ -112,6 +112,25 @@ class Births:
         old, new = ([size for size in shape if size > 1] for shape in (before, after))
         if len(old) >= _AXES and old != new and sorted(old) == sorted(new) and self._watch.seen.cut_anew is None:
             self._watch.seen.cut_anew = CutFacts(before=list(before), after=list(after), site=self._watch.session.sites.here())
+
+    def _in_derivative(self, loss: Any) -> BadBirth | None:
+        """Where a loss is made of derivatives (forces, a residual, a penalty of gradients): the operation whose derivative is no number."""
+        replay = self._watch.tape.replay_of(loss)
+        if isinstance(replay, str):
+            return None
+        found: list[Any] = []
+        places: dict[Any, Place | None] = {}
+
+        def look(_function: Any, _args: Any, _kwargs: Any, result: Any, _module: str) -> None:
+            if self._torch.is_tensor(result) and result.grad_fn is not None and result.grad_fn not in places:
+                places[result.grad_fn] = self._place(replay)
+                result.grad_fn.register_hook(_watched(result.grad_fn, found))
+
+        frozen = Frozen(self._torch, replay.modules, [], replay.leaf_weights)
+        with self._watch.session.paused(), frozen.held(), silent(), inside(self._torch, replay.modules, look):
+            replay.run()
+        return None if not found else BadBirth(step=self._step, what="gradient", site=site(places.get(found[0])),
+                                               name=f"{_named(found[0])} in a derivative that the loss is made of")
 
     def _in_replay(self, loss: Any, calls: list[RootCall], records: list[LossRecord]) -> BadBirth | None:
         """Do the step again and look at each call: the first whose inputs are finite and whose output is not."""
@@ -197,13 +216,6 @@ class Births:
         found: list[Any] = []
         places: dict[Any, Place | None] = {}
 
-        def watched(node: Any) -> Any:
-            def hook(made: Any, given: Any) -> None:
-                if not found and _finite(given) and not _finite(made):
-                    found.append(node)
-
-            return hook
-
         def look(_function: Any, _args: Any, _kwargs: Any, result: Any, _module: str) -> None:
             if self._torch.is_tensor(result) and result.grad_fn is not None:
                 places.setdefault(result.grad_fn, self._place(replay))
@@ -213,11 +225,10 @@ class Births:
             with inside(self._torch, replay.modules, look):
                 loss = replay.run()
             for node in _nodes(loss):
-                node.register_hook(watched(node))
+                node.register_hook(_watched(node, found))
             self._torch.autograd.grad(loss, [weight for weight in frozen.weights if weight.requires_grad], allow_unused=True)
         if found:
-            name = found[0].name().removesuffix("0").removesuffix("Backward")
-            birth.name = f"{name} in the backward pass, first seen in {birth.name}"
+            birth.name = f"{_named(found[0])} in the backward pass, first seen in {birth.name}"
             birth.site = site(places.get(found[0])) or birth.site
 
 
@@ -230,6 +241,21 @@ def _nodes(loss: Any, limit: int = 20_000) -> list[Any]:
             seen.add(node)
             stack.extend(inner for inner, _ in node.next_functions)
     return list(seen)
+
+
+def _watched(node: Any, found: list[Any]) -> Any:
+    """A hook that keeps the first node that is given finite gradients and gives one that is not."""
+    def hook(made: Any, given: Any) -> None:
+        if not found and _finite(given) and not _finite(made):
+            found.append(node)
+
+    return hook
+
+
+def _named(node: Any) -> str:
+    """`SqrtBackward0` is `Sqrt`."""
+    name: str = node.name()
+    return name.removesuffix("0").removesuffix("Backward")
 
 
 def _finite(gradients: Any) -> bool:
