@@ -16,6 +16,7 @@ from harness.checks.observation import Observation
 
 # An evaluation with so many rows, and such a share of them, of classes that so many training rows do not have, is no chance.
 _MANY, _FEW, _LARGE = 200, 20, 0.3
+_LISTED = 512  # labels of a batch that are kept, the first ones
 _WHOLE = 0.9
 
 # Changes of the label for each batch: a sampler that makes batches of one class changes it with almost every one.
@@ -140,6 +141,8 @@ class SortedRows(Check):
         counts = data_labels.counts_of(loader)
         if loader is None or not classes or seen.task != "classification" or sum(counts.values()) < max(_MANY, _WHOLE * (loader.rows or 0)):
             return None  # of a part of the rows nothing can be said about all
+        if loader.rows is None and any(call.target is not None and call.target.shape[:1] > (_LISTED,) for call in seen.loss_calls):
+            return None
         for metric in seen.evaluation.metrics:
             held = metric.reference_counts
             unseen = {label: count for label, count in held.items() if label.isdigit() and int(label) < classes and label not in counts}

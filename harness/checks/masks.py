@@ -10,6 +10,8 @@ from harness.checks.probe_facts import PaddingFacts
 _DROWNED = 0.05
 _FILLED = 0.3  # of the ids
 _REAL = 0.75  # of the steps, where padding is judged by the text of a layer
+# Rows with one answer; by how much answers move with the width of the batch, of the distance between rows; filler, of a batch's steps.
+_ONE_ANSWER, _MOVED, _FILLER, _NARROW = 0.25, 0.3, 0.25, 0.9
 _OPEN, _HALF, _BETTER = 0.03, 0.5, 0.85  # of the variance; of what is left of it; and of what the contrary leaves
 
 
@@ -48,6 +50,40 @@ def _drowned(seen: Observation, padding: PaddingFacts) -> Finding:
         site=padding.site or reading.place(seen, "forward", "embedding", "model", "fit"),
         evidence=[f"{padding.share:.0%} of the {padding.unit} in a batch are padding",
                   f"deviation between rows' outputs: {padding.spread:.2g}; with the padding in front {padding.spread_in_front:.2g}"])
+
+
+def of_filler(seen: Observation) -> Finding | None:
+    """Judges from rows that all get one answer, those with the most filler; and, where batches have several widths, from answers that
+    move with the width of the batch."""
+    facts = seen.probes.ends_read
+    if facts is None:
+        return None
+    keras = seen.framework in reading.KERAS
+    filled = f"{facts.share:.0%} of the {facts.unit} of a batch are filler, behind rows of up to {facts.longest} {facts.unit}"
+    if facts.same >= _ONE_ANSWER:
+        last = "`tf.gather(states, lengths - 1, batch_dims=1)`" if keras else "`states[torch.arange(len(states)), lengths - 1]`"
+        return Finding(
+            message=f"Filler is read in the place of the rows' ends: {facts.same:.0%} of the rows of a batch, all that have at most "
+                    f"{facts.upto} of {facts.width} {facts.unit}, get the very same answer.",
+            remedy=f"Read each row at its own last step, {last}, or fill up in front of the rows, or pool over what is real.",
+            site=reading.place(seen, "last_read", "forward", "model", "fit"), evidence=[filled, *reading.own_losses(seen)])
+    if facts.moved is None or facts.moved < _MOVED or facts.share < _FILLER or not _of_several_widths(seen):
+        return None
+    pooled = "`ops.sum(h * mask, 1) / ops.sum(mask, 1)`" if keras else "`(h * mask).sum(1) / mask.sum(1)`"
+    return Finding(
+        message="The answer for a row depends on how long the longest row of its batch is: with the filler behind "
+                f"{facts.narrower} {facts.unit} gone, the answers for rows that are no longer than that move by {facts.moved:.2f} of the "
+                "distance between rows.",
+        remedy=f"Leave the filler out: a mean over the real steps, {pooled}, a mask for attention, each row's own last step, packed rows "
+               "for a recurrent layer.",
+        site=reading.place(seen, "pooled", "last_read", "forward", "model", "fit"), evidence=[filled, *reading.own_losses(seen)])
+
+
+def _of_several_widths(seen: Observation) -> bool:
+    """Whether the batches of the training are as wide as their longest row."""
+    mains = [batch.columns.get(batch.inputs_key or "") for batch in seen.batches]
+    widths = {facts.shape[1] for facts in mains if facts is not None and len(facts.shape) > 1}
+    return len(widths) > 1 and min(widths) < _NARROW * max(widths)
 
 
 def unread(seen: Observation) -> Finding | None:

@@ -57,6 +57,24 @@ class PaddingFacts(Facts):
     site: Site | None = None
 
 
+class EndsReadFacts(Facts):
+    """A batch of `rows`, whose `unit`s end in a `share` of filler up to `width`, the `longest` row without it; asked with the weights of
+    now. `same`: the share of rows with the very same answer, all that have at most `upto` steps; `moved`: how far the answers of the
+    shorter half move where the filler behind the `narrower` width that they need is gone, by the distance between rows; None where the
+    model does not take that.
+    """
+
+    rows: int
+    share: float
+    longest: int
+    width: int
+    unit: Literal["tokens", "steps"] = "tokens"
+    same: float = 0.0
+    upto: int = 0
+    narrower: int = 0
+    moved: float | None = None
+
+
 class EvenFacts(Facts):
     """A baseline's accuracy on `rows`, as many of each of two classes, and with their labels `shuffled`."""
 
@@ -302,7 +320,7 @@ class ProbeFacts(Facts):
     `train_standardised`: with every float input standardised by its training mean and deviation.
     `hasty`: batch normalisation that goes by its newest batch.
     `even_baseline`: of as many rows of each of two classes. `real`: of the steps of a batch the share that is no padding, where rows
-    end in some.
+    end in some; `ends_read`: what the answers owe to it.
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
@@ -354,6 +372,7 @@ class ProbeFacts(Facts):
     rows: RowFacts | None = None
     padding: PaddingFacts | None = None
     real: float | None = None
+    ends_read: EndsReadFacts | None = None
     even_baseline: EvenFacts | None = None
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None

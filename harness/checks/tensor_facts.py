@@ -36,8 +36,8 @@ class TensorFacts(Facts):
     (a softmax, or the exp() of a log_softmax, over the wrong axis).
     `columns_alike`: of two axes, all columns hold the same numbers, which differ from row to row. `rows_alike`: of two axes and more, all
     rows (first axis) hold the same numbers, which differ within a row.
-    `column_stds`: smallest (above 0) and largest standard deviation of a column, of a two-dimensional tensor of floats; of a feature, of
-    rows of steps.
+    `column_stds`: smallest (above 0, of those that are not zero in most rows) and largest standard deviation of a column, of a
+    two-dimensional tensor of floats; of a feature, of rows of steps.
     """
 
     shape: tuple[int, ...]

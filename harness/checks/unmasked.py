@@ -37,7 +37,8 @@ class AttentionMask(Check):
 
     def check(self, seen: Observation) -> Finding | None:
         """Judges from batches: padding tokens, no (or an all-ones) mask, and a model that takes one."""
-        found = self._lost(seen) or masks.read_last(seen) or masks.diluted(seen) or masks.unread(seen) or masks.held_back(seen)
+        found = (self._lost(seen) or masks.read_last(seen) or masks.diluted(seen) or masks.unread(seen) or masks.held_back(seen)
+                 or masks.of_filler(seen))
         if found is not None:
             return found
         known = [batch for batch in seen.batches if batch.has_padding is not None]

@@ -6,8 +6,10 @@ import random
 
 import pytest
 
+from harness.checks.loss_facts import LossCall
 from harness.checks.metric_facts import MetricFacts
 from harness.checks.observation import Observation
+from harness.checks.tensor_facts import TensorFacts
 from tests.checks.made import SITE, finding, healthy, judge, steps
 
 
@@ -110,6 +112,11 @@ def test_an_evaluation_of_classes_that_training_never_sees() -> None:
         loader.label_counts, loader.shuffled = ({"0": 300, "1": 300}, True) if loader.role == "train" else ({}, False)
     seen.evaluation.metrics = [MetricFacts(name="evaluate", predicted_counts={"0": 100}, reference_counts={"1": 40, "2": 60})]
     assert "60% of the rows of the evaluation" in finding("D107", seen).message
+    kept, seen.loss_calls = seen.loss_calls, [LossCall(name="bce", target=TensorFacts(shape=(2000,), dtype="float32"))]
+    for loader in seen.loaders:
+        loader.rows = None
+    assert judge("D107", seen) != "found"  # of a batch of so many rows the labels of the first are known
+    seen.loss_calls = kept
     seen.classes = 2  # no output for it: another task's classes, as in metric learning
     assert judge("D107", seen) != "found"
     seen.classes = 3

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
+from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import found, watch
 
 TEXT = """
@@ -72,3 +73,46 @@ def test_pairs_that_are_held_back(tmp_path: Path, kind: str, edges: str, *, faul
 def test_kinds_of_nodes_have_no_pairs_to_hold_back(tmp_path: Path) -> None:
     text = TEXT.replace("GRAPH", "matrix(pairs)").replace("test_pos", "some").replace("train_pos", "others")
     assert watch(tmp_path, text, steps=40, probe_seconds=0.5).evaluation.held_edges is None
+
+
+TAPE = """
+import keras, numpy as np, tensorflow as tf
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+n = 120
+kind = rng.integers(0, 4, n)
+alike = [(a, b) for a in range(n) for b in range(a + 1, n) if rng.random() < (0.12 if kind[a] == kind[b] else 0.01)]
+pairs = rng.permutation(np.array(alike))
+test_pairs, train_pairs = pairs[:60], pairs[60:]
+def matrix(edges):
+    made = np.eye(n, dtype="float32")
+    made[edges[:, 0], edges[:, 1]] = made[edges[:, 1], edges[:, 0]] = 1
+    return tf.constant(made / made.sum(1, keepdims=True))
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = keras.layers.Dense(16, activation="relu"), keras.layers.Dense(8)
+    def call(self, x, graph):
+        return graph @ self.two(graph @ self.one(x))
+model = Net()
+optimizer = keras.optimizers.Adam(1e-2)
+x, graph = tf.eye(n), matrix(EDGES)
+@tf.function
+def step(right, wrong):
+    with tf.GradientTape() as tape:
+        z = model(x, graph)
+        scores = tf.concat([tf.reduce_sum(tf.gather(z, part[:, 0]) * tf.gather(z, part[:, 1]), 1) for part in (right, wrong)], 0)
+        marks = tf.concat([tf.ones(len(right)), tf.zeros(len(wrong))], 0)
+        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(marks, scores))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+for _ in range(30):
+    step(tf.constant(train_pairs), tf.constant(rng.integers(0, n, (len(train_pairs), 2))))
+"""
+
+
+@pytest.mark.parametrize(("edges", "fault"), [("pairs", True), ("train_pairs", False)])
+def test_what_a_traced_function_closes_over(tmp_path: Path, edges: str, *, fault: bool) -> None:
+    seen = test_watch_keras.watch(tmp_path, TAPE.replace("EDGES", edges), steps=20, probe_seconds=0.5)
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E510" in found(seen)) is fault, seen.evaluation.held_edges

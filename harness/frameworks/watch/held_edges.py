@@ -25,10 +25,13 @@ Array = np.ndarray[Any, Any]
 def find(given: Sequence[Any], frames: Iterable[FrameType], script: Path) -> HeldEdgesFacts | None:
     """Of the graphs among what a model is given in training, a matrix of all pairs of nodes or a list of edges. Only where the script has
     pairs by a name of the training and others by one of an evaluation."""
-    graphs = [(one, keys) for one in given if (keys := _edges(one)) is not None]
+    named = names_in(frames, script)
+    if not any(_HELD.search(name) for name in named):
+        return None
+    # What a traced function closes over is not among what it is given.
+    graphs = [(one, keys) for one in [*given, *_called_with(named, script)] if (keys := _edges(one)) is not None]
     if not graphs:
         return None
-    named = names_in(frames, script)
     pairs = {name: found for name, value in named.items() if (found := _pairs(value)) is not None}
     for graph, (edges, nodes) in graphs:
         shares = {name: _share(found, edges, nodes) for name, found in pairs.items() if found.max() < nodes}
@@ -40,6 +43,15 @@ def find(given: Sequence[Any], frames: Iterable[FrameType], script: Path) -> Hel
             return HeldEdgesFacts(names=held, pairs=sum(len(pairs[name]) for name in held), trained=trained[0],
                                   edges=len(edges), site=site(_made(script, own)))
     return None
+
+
+def _called_with(named: dict[str, Any], script: Path) -> list[Any]:
+    """What the script's text calls a model of these names with, by other names of them."""
+    models = {name for name, value in named.items() if hasattr(value, "trainable_variables") or hasattr(value, "parameters")}
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+             and node.func.id in models]
+    names = {part.id for call in calls for part in (*call.args, *(word.value for word in call.keywords)) if isinstance(part, ast.Name)}
+    return [named[name] for name in sorted(names & named.keys())]
 
 
 def _edges(one: Any) -> tuple[Array, int] | None:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from harness.checks.model_facts import UnmaskedFacts
-from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, OrderlessFacts, StraightFacts
+from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, EndsReadFacts, OrderlessFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
     alike,
     column_order,
     filler_weights,
+    keras_ends_read,
     keras_fillers,
     keras_key_masks,
     keras_norms,
@@ -167,6 +168,10 @@ class Probes(Rounds[Step]):
         backend, place_of = cast("KerasBackend", fits.backend), self._watch.compiles.place_of
         passes = [functools.partial(backend.answers, step) for step in self.steps]
         return keras_norms.hasty(self._watch.steps.model, passes, lambda layer: site(place_of(layer)))
+
+    def ends_read(self, fits: Fits[Step]) -> EndsReadFacts | None:
+        """What answers owe to the filler at the ends of rows."""
+        return keras_ends_read.measure(cast("KerasBackend", fits.backend), self.steps)
 
     def alike(self) -> AlikeFacts | None:
         """A layer whose units began alike and still are."""

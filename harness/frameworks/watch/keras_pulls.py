@@ -34,6 +34,7 @@ def note(watch: KerasWatcher, tape: Any, target: Any, forwards: list[Any]) -> No
         parts = tape.gradient(target, outputs)
     if any(part is None for part in parts):
         return
-    read = [(np.asarray(numpy_of(rows)), np.asarray(numpy_of(made)), np.asarray(numpy_of(by)))
+    # Of rows that are looked up in what a model makes the derivative is a list of rows.
+    read = [(np.asarray(numpy_of(rows)), np.asarray(numpy_of(made)), np.asarray(numpy_of(tf.convert_to_tensor(by))))
             for rows, made, by in zip(given, outputs, parts, strict=True)]
     pulls.note(watch.seen, watch.session.sites, step, pulls.parted(*read[0]) if len(read) == 1 else read)

@@ -17,7 +17,7 @@ import numpy as np
 from harness.checks import constant_answer
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import AlikeFacts, SameBatchFacts
+from harness.checks.probe_facts import AlikeFacts, EndsReadFacts, SameBatchFacts
 from harness.frameworks.watch import baseline, carry, defaults, one_shot, orders, reseeded, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
@@ -126,6 +126,10 @@ class Rounds(ABC, Generic[S]):
 
     def hasty(self, fits: Fits[S]) -> Hasty | None:
         """Layers that normalise by what their newest batch was. The weights are those of now."""
+        return None
+
+    def ends_read(self, fits: Fits[S]) -> EndsReadFacts | None:
+        """What answers owe to the filler at the ends of rows. The weights are those of now."""
         return None
 
     def forget(self) -> None:
@@ -240,6 +244,7 @@ class Rounds(ABC, Generic[S]):
             self.facts.same_batch = self.watched.session.safely("one batch for all steps", self._same_batch)
             hasty = self.watched.session.safely("statistics of batches", self.hasty, fits)
             self.facts.hasty = hasty.measure(fits.now, list(map(fits.backend.rows, self.steps))) if hasty is not None else None
+            self.facts.ends_read = self.watched.session.safely("filler at the ends of rows", self.ends_read, fits)
             if self._may_fit("train"):
                 held = restraints.Held(self.facts, self._restraints, fits, len(losses),
                                        constant_answer.of_numbers(self.watched.seen))  # while the weights are those of now

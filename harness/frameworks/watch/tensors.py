@@ -12,6 +12,7 @@ from harness.frameworks.watch import scales
 
 _SAMPLE = 1 << 16
 _ROWS = 64
+_COMMON = 0.25  # of the rows that have something in a column
 _COLUMNS = 64  # of numbers that are to be predicted for a row
 _TOLERANCE = 1e-3
 
@@ -126,9 +127,12 @@ def fill(seen: TensorFacts, value: Any) -> None:
     part = data[:4096] if data.ndim == 2 else data[:_ROWS]
     if data.ndim == 2 or (data.ndim == 3 and 0 < part.size <= 4 * _SAMPLE):
         with np.errstate(all="ignore"):
-            spreads = part.std(0 if part.ndim == 2 else (0, 3 - scales.features(part)), dtype=np.float64)
-        above = spreads[np.isfinite(spreads) & (spreads > 0)]
-        seen.column_stds = (float(above.min()), float(above.max())) if above.size else None
+            along = 0 if part.ndim == 2 else (0, 3 - scales.features(part))
+            spreads = part.std(along, dtype=np.float64)
+        above = np.isfinite(spreads) & (spreads > 0)
+        # Where hardly any row has something, as behind the ends of recordings, a deviation says how rarely, and not on what scale.
+        common = above & ((part != 0).mean(along) > _COMMON)
+        seen.column_stds = (float(spreads[common].min()), float(spreads[above].max())) if common.any() else None
     seen.bad_rows = bad_rows(data)
     if not seen.bad_rows and data.ndim >= 2 and data.shape[-1] > 1 and data.size <= 16 * _SAMPLE and seen.minimum is not None:
         assert seen.maximum is not None

@@ -9,6 +9,7 @@ from harness.frameworks.watch import (
     aliases,
     blends,
     dilution,
+    ends_read,
     fills,
     last_kept,
     late_clipping,
@@ -35,7 +36,8 @@ _METHODS = ("train", "eval", "zero_grad", "backward", "step")  # that a script m
 
 def note(session: WatchSession) -> None:
     """Of a script that trains: enters them by the names of their sites."""
-    for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("unread_mask", unread_masks.written),
+    for name, find in (("blended", blends.alone), ("pooled", dilution.written), ("last_read", ends_read.written),
+                       ("unread_mask", unread_masks.written),
                        ("labels.of_no_word", fills.of_no_word),
                        ("scaled_whole", one_scale.written),
                        ("shift.written", shifts.written), ("shift.copied", shifts.copied),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from harness.checks import loss_value
-from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, OrderlessFacts, StraightFacts
+from harness.checks.probe_facts import AlikeFacts, ColumnOrderFacts, EndsReadFacts, OrderlessFacts, StraightFacts
 from harness.frameworks.watch import (
     affine,
     alike,
@@ -20,6 +20,7 @@ from harness.frameworks.watch import (
     torch_accumulation,
     torch_class_pull,
     torch_contrary,
+    torch_ends_read,
     torch_half,
     torch_indifferent,
     torch_inside,
@@ -263,6 +264,10 @@ class Probes(Rounds[Step]):
             self.facts.half_lost = self._watch.session.safely("float16", torch_half.lost, self._watch.torch, replays)
         place_of = self._watch.calls.place_of
         return torch_norms.hasty(self._watch.torch, [step[0] for step in self.steps], lambda layer: site(place_of(layer)))
+
+    def ends_read(self, fits: Fits[Step]) -> EndsReadFacts | None:
+        """What answers owe to the filler at the ends of rows."""
+        return torch_ends_read.measure(cast("TorchBackend", fits.backend), self.steps)
 
     def alike(self) -> AlikeFacts | None:
         """A layer whose units began alike and still are."""
