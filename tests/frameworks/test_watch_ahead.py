@@ -54,6 +54,15 @@ def test_a_mean_that_reaches_the_target_is_told_from_one_that_does_not(shape: An
     assert ahead.measure(*shape(trailing(values), values)) is None
 
 
+@pytest.mark.parametrize(("made", "later", "wrong"), [(centred, 1, True), (centred, 2, False), (trailing, 1, False)])
+def test_a_target_that_is_not_the_next_step(made: Any, later: int, *, wrong: bool) -> None:
+    values = series()
+    rows, wanted = windows(made(values), values)
+    found = ahead.measure(rows[: len(wanted) - later], wanted[later:])
+    assert (found is not None) is wrong
+    assert found is None or (found.taps, found.window, found.column) == (5, True, 1)
+
+
 def test_what_is_a_sum_and_no_series() -> None:
     rng = np.random.default_rng(0)
     plain = rng.normal(size=(600, 8))

@@ -44,7 +44,36 @@ def _of_windows(whole: Array, wanted: Array) -> AheadFacts | None:
                 taps = _mean_of(past, whole[:, -1 - back, column], wanted)
                 if taps:
                     return AheadFacts(column=column, features=features, window=True, back=back, taps=taps)
+            taps = _over_a_gap(whole[:, -_STEPS:, series], whole[:, -_STEPS:, column], wanted)
+            if taps:
+                return AheadFacts(column=column, features=features, window=True, taps=taps)
     return None
+
+
+def _over_a_gap(series: Array, means: Array, wanted: Array) -> int:
+    """Of how many values a column is a mean that reaches the target, though more steps lie between: the means of the last steps tell these
+    values too. 0 where it is none."""
+    middle = series.shape[1] // 2
+    # Inside of the window all of the values that a mean is made of are known.
+    left, weights = _fitted(series, means[:, middle])
+    largest = weights.max()
+    if left > _EXACT or largest <= 0 or (weights < -_PART * largest).any():
+        return 0
+    parts = np.flatnonzero(weights > _PART * largest)
+    reach = int(parts.max()) - middle
+    if len(parts) < _TAPS or reach < 1 or len(wanted) < 3 * (series.shape[1] + reach):
+        return 0
+    alone, together = _fitted(series, wanted)[0], _fitted(np.column_stack([series, means[:, -reach:]]), wanted)[0]
+    return len(parts) if together <= _EXACT and alone >= _WITHOUT else 0
+
+
+def _fitted(columns: Array, wanted: Array) -> tuple[float, Array]:
+    """What a straight line leaves open at most, by the deviation of what is wanted, and its weights."""
+    around, middle = columns - columns.mean(0), wanted - wanted.mean()
+    if not middle.std():
+        return 0.0, np.zeros(columns.shape[1])
+    weights, *_ = np.linalg.lstsq(around, middle, rcond=None)
+    return float(np.abs(middle - around @ weights).max() / middle.std()), weights
 
 
 def _of_table(whole: Array, wanted: Array) -> AheadFacts | None:
