@@ -109,3 +109,38 @@ def test_what_columns_tell() -> None:
     assert told[1] < 0.2
     assert emptied.tells(rows, np.zeros(500)) is None
     assert emptied.tells(rows, np.zeros(500, int)) is None
+
+
+LABELS = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+x = torch.randn(900, 4)
+y = (x[:, 0] > 0.5).float()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 1)
+    def forward(self, x, labels):
+        scores = self.net(x).squeeze(1)
+        return F.binary_cross_entropy_with_logits(scores, labels), scores
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+for _ in range(3):
+    for part in torch.randperm(600).split(30):
+        loss, _ = model(x[part], y[part])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+model.eval()
+with torch.no_grad():
+    rest = 600 + torch.argsort(y[600:])
+    for part in rest.split(75):
+        print(model(x[part], y[part])[0])
+"""
+
+
+def test_labels_that_a_model_is_handed_are_no_column(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    assert "D116" not in found(watch(tmp_path, LABELS, steps=60, probe_seconds=0.5))

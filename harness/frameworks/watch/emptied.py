@@ -80,6 +80,8 @@ class Emptied:
         told = tells(rows, wanted)
         if told is None:
             return None
+        # A model that works out its loss itself is handed the labels as well.
+        told = np.where((rows == wanted.reshape(len(wanted), -1)[:, :1]).all(0), 0.0, told)
         order = np.argsort(-told)
         column = int(order[0])
         if column not in self._constant:

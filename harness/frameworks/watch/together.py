@@ -13,6 +13,8 @@ _ROWWISE = {"argmax", "astype", "ravel", "flatten", "squeeze", "reshape", "round
             "tolist", "cast", "cpu", "detach", "gt", "ge"}
 _GATHERS = {"cat", "concatenate", "concat", "vstack", "hstack", "array", "asarray", "tensor", "list"}
 _MODULES = {"np", "numpy", "tf", "ops", "torch", "jnp"}
+_PRODUCTS = {"matmul", "mm", "dot", "inner", "einsum", "cosine_similarity", "cdist"}
+_PLACES = {"diag", "diagonal", "diag_part", "arange", "eye", "trace"}
 _SHOWS = {"print", "format", "info", "debug", "hist", "bincount", "unique", "isinstance", "type"}
 
 Scope = ast.Module | ast.FunctionDef
@@ -39,13 +41,24 @@ def rows_beside(one: Iterable[Place], other: Iterable[Place]) -> bool:
 
     Of each pass the own frames that it began in, innermost first; what a helper returns is looked at where it is kept.
     """
+    return any(text.held(*names) for text, _, *names in _kept_of(one, other))
+
+
+def rows_across(one: Iterable[Place], other: Iterable[Place]) -> bool:
+    """Whether a script takes the product of the rows that it keeps of one pass with all rows of another, and looks for each row's own among
+    them by its place."""
+    return any(text.by_place(line) and text.multiplied(*names) for text, line, *names in _kept_of(one, other))
+
+
+def _kept_of(one: Iterable[Place], other: Iterable[Place]) -> Iterator[tuple[_Text, int, set[str], set[str]]]:
+    """The innermost function in which both passes began, the line of the later one, and the names under which it keeps rows of each."""
     last = {(file, function): line for file, line, function in reversed(list(other))}
     for file, line, function in one:
         again = last.get((file, function))
         if again is not None and again != line and (function == "<module>" or not function.startswith("<")):
             text = _Text((file, line, function))
-            return text.held(text.made(line), text.made(again))
-    return False
+            yield text, max(line, again), text.made(line), text.made(again)
+            return
 
 
 class _Text:
@@ -88,6 +101,22 @@ class _Text:
         """Whether these, or what is made of them row by row, stand beside each other in a comparison or a call."""
         answers, labels = self._derived(answers), self._derived(labels)
         return not answers & labels and any(_both(node, answers, labels) for node in self.body)
+
+    def multiplied(self, rows: set[str], others: set[str]) -> bool:
+        """Whether a product is taken of these with those."""
+        rows, others = self._derived(rows), self._derived(others)
+        for node in self.body:
+            sides = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) else []
+            if isinstance(node, ast.Call) and _name(node.func) in _PRODUCTS:
+                sides = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+            found = [_names([side]) for side in sides]
+            if not rows & others and any(rows & part for part in found) and any(others & part for part in found):
+                return True
+        return False
+
+    def by_place(self, line: int) -> bool:
+        """Whether behind a line rows have numbers by their places, or a table its diagonal."""
+        return any(isinstance(node, ast.Call) and _name(node.func) in _PLACES and node.lineno > line for node in self.body)
 
     def _derived(self, names: set[str]) -> set[str]:
         known = set(names)

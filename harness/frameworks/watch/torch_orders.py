@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.checks.data_facts import SameOrderFacts
 from harness.frameworks.watch import parsed, written
 from harness.frameworks.watch.bindings import name_of
+from harness.frameworks.watch.passes import MOST_ROWS
 from harness.frameworks.watch.row_seeds import SEEDS
 from harness.frameworks.watch.sites import Place, site
 
@@ -93,12 +94,14 @@ class Orders:
         seed = next((place for place in stack if written.repeated(place)), None)
         try:
             for number in drawn:
-                if len(first) < _KEPT:
+                if len(first) < MOST_ROWS:
                     first += map(int, number) if isinstance(number, list | tuple) else [int(number)]
                 yield number
         finally:
             if self._watch.steps.steps > steps:
-                self._watch.session.safely("an order", self._trained, sampler, first, seed)
+                self._watch.session.safely("an order", self._trained, sampler, first[:_KEPT], seed)
+            else:
+                self._watch.session.safely("an order", self._watch.passes.drawn, sampler, first)
 
     def _trained(self, sampler: Any, order: list[int], seed: Place | None) -> None:
         watch = self._watch

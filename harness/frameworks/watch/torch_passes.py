@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ _PASSES, _HELD = 12, 20
 @dataclass
 class _Pass:
     """`stack`: the own frames it began in; `trains`: a loss went backward in it; `labels`: a number a row; `outputs`: by their place in
-    what the model returns, a key a row; `classes`: of the rows, where known.
+    what the model returns, a key a row; `classes`: of the rows, where known; `order`: their numbers, where a sampler drew them.
     """
 
     stack: tuple[Place, ...]
@@ -28,6 +29,7 @@ class _Pass:
     labels: list[Any] = field(default_factory=list)
     classes: list[int] = field(default_factory=list)
     outputs: dict[int, list[Any]] = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)
 
     @property
     def place(self) -> Place | None:
@@ -83,6 +85,12 @@ class Passes:
         if running is not None and len(running.labels) < passes.MOST_ROWS:
             running.labels += passes.keys(labels) or []
 
+    def drawn(self, sampler: Any, order: list[int]) -> None:
+        """A sampler has drawn all rows for a pass that trained nothing."""
+        for loader, every in self._passes.values():
+            if every and getattr(loader.ref(), "sampler", None) is sampler:
+                every[-1].order = order
+
     def answered(self, call: RootCall) -> None:
         """A model has run."""
         running = self._running(call.loader) if call.loader is not None else None
@@ -122,6 +130,13 @@ class Passes:
             both = next((pair for pair in pairs if together.rows_beside(pair[0].stack, pair[1].stack)), None)
             if both is not None and self._watch.seen.evaluation.passes is None:
                 self._found(loader, *both, both[1].labels)
+            drawn = [made for made in kept if made.order and (made.classes or made.outputs)]
+            across = next(((one, other) for one, other in itertools.combinations(drawn, 2)
+                           if one.order != other.order and together.rows_across(one.stack, other.stack)), None)
+            if across is not None and self._watch.seen.evaluation.passes is None:
+                one, other = across
+                self._watch.seen.evaluation.passes = passes.compared(one.order, other.order, site(one.place), site(other.place),
+                                                                     site(loader.order) or loader.facts.site)
 
     def _found(self, loader: Loader, asked: _Pass, read: _Pass | None, references: list[Any]) -> None:
         self._watch.seen.evaluation.passes = passes.compared(
