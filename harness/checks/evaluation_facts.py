@@ -137,6 +137,15 @@ class PassesFacts(Facts):
     shuffled: Site | None = None
 
 
+class HeldNormsFacts(Facts):
+    """So many batch normalisations (`layers`, `of` all) of a model in training mode that are in evaluation mode, whose statistics are still
+    those that they were made with; put there at `site`, where the script's text says so."""
+
+    layers: int
+    of: int
+    site: Site | None = None
+
+
 class HandedFacts(Facts):
     """The same parts of a batch that a model gets as other arguments where it is `trained` (batches are taken apart at `site`) than where
     it is evaluated (`held`): the name of the part, or its number, by the argument's."""
@@ -292,7 +301,8 @@ class ArgmaxFacts(Facts):
 class EvaluationFacts(Facts):
     """Evaluations that were seen. `in_training_mode`: forwards of an evaluation (no gradients, held-out data) with dropout or batch
     normalisation active; `sampled`: those of them that ask for the same rows three times in a row or more. `training_in_eval_mode`:
-    training forwards with the model in evaluation mode, after the first evaluation or from the start. `updates`: what metric objects of
+    training forwards with the model in evaluation mode, after the first evaluation or from the start. `held_norms`: layers that are alone
+    in it. `updates`: what metric objects of
     Keras were given, once for each pair of shapes (a length left open is 0). `scores`: raw outputs of a loss that applies the sigmoid
     itself, over all evaluation steps of Keras.
     `compared`: classes that the script itself held against references, by the line.
@@ -312,6 +322,7 @@ class EvaluationFacts(Facts):
     sampled: int = 0
     with_gradients: int = 0
     training_in_eval_mode: int = 0
+    held_norms: HeldNormsFacts | None = None
     training_forwards: int = 0
     told_on: int = 0
     told_off: int = 0

@@ -7,6 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading
 from harness.checks.base import Check, Finding, NotJudged
+from harness.checks.evaluation_facts import HeldNormsFacts
 from harness.checks.observation import Observation
 
 _MIXED = 0.1  # of the distance between rows
@@ -85,6 +86,8 @@ class TrainingInEvaluationMode(Check):
         count = facts.training_in_eval_mode
         if seen.framework in reading.KERAS:
             return self._told_off(seen) or self._untold(seen)
+        if facts.held_norms is not None:
+            return self._held(seen, facts.held_norms)
         if not count or model is None or not model.stochastic:
             return None
         from_the_start = count >= facts.training_forwards
@@ -99,6 +102,14 @@ class TrainingInEvaluationMode(Check):
                        remedy="Call `model.train()` at the beginning of every epoch (or right after each evaluation).",
                        site=reading.place(seen, "uncalled.train", "eval_mode", "evaluation", "loss"),
                        evidence=[*reading.uncalled(seen, "train"), f"Evaluation batches before and between: {facts.forwards}"])
+
+    @staticmethod
+    def _held(seen: Observation, found: HeldNormsFacts) -> Finding:
+        """Layers that go by statistics which nobody has measured."""
+        return Finding(message=f"{found.layers} of {found.of} batch normalisations are kept in evaluation mode while the model trains, and "
+                               "their statistics are those of new layers, mean 0 and variance 1: they normalise nothing.",
+                       remedy="Leave them in training mode. To hold them pays for a pretrained model only, whose statistics were measured.",
+                       site=found.site or reading.place(seen, "model", "forward"), evidence=reading.own_losses(seen))
 
     @staticmethod
     def _told_off(seen: Observation) -> Finding | None:

@@ -11,6 +11,7 @@ from harness.frameworks.watch import (
     torch_contracted,
     torch_divergence,
     torch_endings,
+    torch_held_norms,
     torch_kept,
     torch_loss_graph,
     torch_mixed,
@@ -297,6 +298,7 @@ class TorchWatcher:
         self.states.carried.stepped()
         self.copies.stepped()
         self.session.safely("weights on their way", self.averages.stepped)
+        self.session.safely("layers that are held", torch_held_norms.stepped, self)
         self.session.safely("a probe", self.probes.stepped)
         if self.seen.probes.evaluation_error is not None and not self._tried:
             self._tried = True
