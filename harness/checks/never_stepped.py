@@ -55,6 +55,13 @@ class NoStep(Check):
         """A step that stands behind the loop over the batches, or comes once in some of them, and zeroing in each."""
         passes, lost = sum(found.backwards), sum(found.thrown)
         loader, each = raised.train_loader(seen), round(passes / len(found.backwards))
+        if seen.framework in reading.KERAS:
+            return Finding(
+                message=f"Each step is made of {each} batches, and by the gradients of the last one alone: those of the {each - 1} before "
+                        "it have no part in what the optimizer is given.",
+                remedy="Begin the sums once for each step, before the loop over its batches, `sums = [tf.zeros_like(v) for v in "
+                       "variables]`, and add to them in it.",
+                site=found.site or reading.place(seen, "backward"), evidence=reading.own_losses(seen))
         adds = loader is not None and each < (loader.batches or 0)
         return Finding(
             message=f"Of {passes} backward passes {lost} were for nothing: their gradients are set to zero before the optimizer steps, "

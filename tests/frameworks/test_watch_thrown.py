@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.checks.base import walk
+from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import HEAD, found, watch
 
 LOOP = """
@@ -67,3 +68,50 @@ def test_what_is_meant_so(tmp_path: Path, begin: str, within: str, behind: str) 
     seen = watch(tmp_path, text(begin, within, behind))
     assert seen.thrown is None
     assert "S404" not in found(seen)
+
+
+KERAS = """
+import keras, numpy as np, tensorflow as tf
+keras.utils.set_random_seed(0)
+x = np.random.randn(640, 10).astype("float32")
+y = (x[:, :1] + x[:, 1:2] > 0).astype("float32")
+data = iter(tf.data.Dataset.from_tensor_slices((x, y)).shuffle(640).repeat().batch(16))
+model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1)])
+optimizer, loss_of = keras.optimizers.Adam(1e-2), keras.losses.BinaryCrossentropy(from_logits=True)
+def gradients_of(xb, yb):
+    with tf.GradientTape() as tape:
+        loss = loss_of(yb, model(xb, training=True))
+    return tape.gradient(loss, model.trainable_variables)
+WRAPPED
+def step(batches):
+    STEP
+for _ in range(12):
+    step([next(data) for _ in range(4)])
+"""
+BEGUN = "sums = [tf.zeros_like(v) for v in model.trainable_variables]"
+ADDED = "sums = [a + g / 4 for a, g in zip(sums, gradients_of(xb, yb))]"
+APPLIED = "optimizer.apply_gradients(zip(sums, model.trainable_variables))"
+SHARPNESS = """xb, yb = batches[0]
+    first = gradients_of(xb, yb)
+    for v, g in zip(model.trainable_variables, first):
+        v.assign_add(0.05 * g)
+    sums = gradients_of(xb, yb)
+    for v, g in zip(model.trainable_variables, first):
+        v.assign_sub(0.05 * g)
+    """
+
+
+@pytest.mark.parametrize("wrapped", ["@tf.function", ""])
+@pytest.mark.parametrize(("step", "fault"), [
+    (f"for xb, yb in batches:\n        {BEGUN}\n        {ADDED}\n    {APPLIED}", True),
+    (f"{BEGUN}\n    for xb, yb in batches:\n        {ADDED}\n    {APPLIED}", False),
+    (f"for xb, yb in batches:\n        sums = gradients_of(xb, yb)\n        {APPLIED}", False), (SHARPNESS + APPLIED, False)])
+def test_sums_that_are_begun_anew(tmp_path: Path, wrapped: str, step: str, *, fault: bool) -> None:
+    seen = test_watch_keras.watch(tmp_path, KERAS.replace("WRAPPED", wrapped).replace("STEP", step), steps=12, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("S404" in found(seen)) is fault, seen.thrown
+    if fault:
+        told = next(result.finding for result in walk(seen) if result.code == "S404")
+        assert told is not None
+        assert "the gradients of the last one alone" in told.message

@@ -61,6 +61,7 @@ from harness.frameworks.watch.keras_scaled import Scaled
 from harness.frameworks.watch.keras_seeds import Seeds
 from harness.frameworks.watch.keras_steps import Steps
 from harness.frameworks.watch.keras_terms import Terms
+from harness.frameworks.watch.keras_thrown import Thrown
 from harness.frameworks.watch.keras_unbuilt import Unbuilt
 from harness.frameworks.watch.keras_unweighed import Unweighed
 from harness.frameworks.watch.memory import Memory
@@ -105,7 +106,7 @@ class KerasWatcher:
         self.scaled, self.modes = Scaled(self), Modes(self)
         self.running = Running(self)
         self.resets, self.read_out, self.memory = Resets(self), ReadOut(self), Memory(self.seen.memory, self._resident, wavers=True)
-        self.players = Players(self)
+        self.players, self.thrown = Players(self), Thrown(self)
         self.asked, self.unbuilt, self.unweighed, self.open_tapes = Asked(self), Unbuilt(self), Unweighed(self), OpenTapes(self)
 
     def attach(self, keras: Any) -> None:
@@ -116,7 +117,7 @@ class KerasWatcher:
         session = self.session
         if not self._hooked:
             for part in (self.data, self.draws, Seeds(self), self.read_out, self.buffers, self.operations, self.open_tapes, self.restores,
-                         self.passes):
+                         self.passes, self.thrown):
                 part.attach()
             keras_metric_callback.attach(session, self.seen)
             for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):
@@ -128,7 +129,7 @@ class KerasWatcher:
         for hooked in made[:4]:
             hooked.attach()
         Loop(self, keras).attach()
-        for framed in (self.buffers, self.restores, self.fruitless):
+        for framed in (self.buffers, self.restores, self.fruitless, self.thrown):
             framed.hook(keras)
         for told in (self.states, self.asked, Origins(session), self.unbuilt, self.rounding, self.scaled):
             told.attach(keras)
