@@ -14,6 +14,7 @@ from harness.frameworks.watch import (
     keras_blanks,
     keras_cached,
     keras_clipped,
+    keras_galleries,
     keras_metric_callback,
     keras_one_hot,
     keras_overwritten,
@@ -117,7 +118,7 @@ class KerasWatcher:
         session = self.session
         if not self._hooked:
             for part in (self.data, self.draws, Seeds(self), self.read_out, self.buffers, self.operations, self.open_tapes, self.restores,
-                         self.passes, self.thrown):
+                         self.passes, self.thrown, keras_galleries.Galleries(session)):
                 part.attach()
             keras_metric_callback.attach(session, self.seen)
             for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):

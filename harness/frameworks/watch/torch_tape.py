@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.frameworks.watch import clipped, torch_graph, torch_inside, trees
+from harness.frameworks.watch import clipped, galleries, torch_graph, torch_inside, trees
 from harness.frameworks.watch.sites import Place, site
 from harness.frameworks.watch.torch_replay import Entry, Replay, Slot
 from harness.frameworks.watch.torch_tables import Tables
@@ -65,6 +65,7 @@ class Tape:
         tape = self
         passed_over = _readings(self._torch.Tensor)
         session, decisions, unlooked = self._watch.session, self._watch.decisions, self._watch.unlooked
+        ranked = self._watch.galleries
 
         class Recorder(self._torch.overrides.TorchFunctionMode):  # type: ignore[misc,name-defined]
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -76,6 +77,8 @@ class Tape:
                         session.safely("what becomes of an answer", unlooked.saw, func, args, kwargs, result)
                     if tape.on:
                         session.safely("recording a call", tape._saw, func, args, kwargs or {}, result)
+                if getattr(func, "__name__", "") in galleries.RANKS and args and ranked.listening and session.active:
+                    session.safely("a table that is ranked", ranked.saw, args[0])
                 switches = getattr(func, "__name__", "") in _SWITCHES and session.active
                 if switches and torch_inside.thaws(tape._torch, func, args, kwargs or {}):
                     tape.thawed = session.sites.decided(value=True)

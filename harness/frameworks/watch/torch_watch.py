@@ -22,6 +22,7 @@ from harness.frameworks.watch import (
 )
 from harness.frameworks.watch.alignment import Alignment
 from harness.frameworks.watch.copies import Copies
+from harness.frameworks.watch.galleries import Galleries
 from harness.frameworks.watch.mirrored import Mirrored
 from harness.frameworks.watch.mixed_rows import MixedRows
 from harness.frameworks.watch.patience import Patience
@@ -110,6 +111,7 @@ class TorchWatcher:
         self.torch = torch
         self.seasoned = Seasoned(torch.nn.Module, late=self.session.late)
         self.decisions, self.unlooked, self.drawn = Decisions(self), Unlooked(self), DrawnRows(self)
+        self.galleries = Galleries(self.session)
         self.tape = Tape(self)
         self.calls, self.data, self.losses = Calls(self), Data(self), Losses(self)
         self.steps, self.models, self.evaluations = Steps(self), Models(self), Evaluations(self)
@@ -134,7 +136,7 @@ class TorchWatcher:
         for part in (self.passes, self.draws, self.schedules, self.restores, Functional(self), Collation(self), Checkpointing(self),
                      self.files, self.pairs, self.masks, self.generations, self.origins, self.vocabularies,
                      self.calls, self.data, self.losses, self.steps, self.evaluations, self.trainers, self.models, self.tape,
-                     self.states, Rounding(self), Orders(self), OwnBackward(self)):
+                     self.states, Rounding(self), Orders(self), OwnBackward(self), self.galleries):
             part.attach()
         torch_blanks.attach(self)
         torch_parallel.attach(self.session)

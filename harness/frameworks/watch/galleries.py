@@ -1,0 +1,112 @@
+"""Tables of likenesses that a script ranks once it has trained: does every row find itself, the same vector, in the first place?"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.gallery_facts import GalleryFacts
+from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+_QUERIES, _LARGEST, _TABLES = 20, 1 << 24, 40
+_ALL, _APART, _SAME = 0.99, 1e-3, 1e-4  # of the queries; from the second best; what float32 leaves of a cosine of 1
+RANKS = frozenset(("argsort", "sort", "topk", "top_k", "argmax", "argmin", "max", "min", "argpartition"))
+
+Array = np.ndarray[Any, Any]
+
+
+class Galleries:
+    """Told of tables that are ranked; hooks NumPy's own."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._looked = 0
+
+    def attach(self) -> None:
+        """Hook the functions of NumPy that rank. What is a method of an array cannot be hooked."""
+        for name in ("argsort", "argmax", "argmin", "argpartition"):
+            self._session.patches.replace(np, name, self.wrap)
+
+    def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that ranks its first argument."""
+        @functools.wraps(original)
+        def ranking(table: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.listening and self._session.active:
+                self._session.safely("a table that is ranked", self.saw, table)
+            return original(table, *args, **kwargs)
+
+        return ranking
+
+    @property
+    def listening(self) -> bool:
+        """Whether there was a training, and nothing was found."""
+        seen = self._session.observation
+        return bool(seen.steps) and self._looked < _TABLES and seen.evaluation.gallery is None
+
+    def saw(self, table: Any) -> None:
+        """A table is ranked."""
+        shape = tuple(getattr(table, "shape", ()))
+        if len(shape) != 2 or not _QUERIES <= int(shape[0]) <= int(shape[1]) or int(shape[0]) * int(shape[1]) > _LARGEST:
+            return
+        place = self._session.sites.direct()
+        if place is None or getattr(table, "requires_grad", False):
+            return
+        self._looked += 1
+        values = tensors.array(table) if not isinstance(table, np.ndarray) else table
+        found = measure(values) if values is not None and values.dtype.kind == "f" else None
+        if found is not None and not _left_out(place):
+            found.site = site(place)
+            self._session.observation.evaluation.gallery = found
+
+
+def measure(table: Array) -> GalleryFacts | None:
+    """Facts of `float[queries, gallery]`, cosines or distances (or either times -1); None where some query does not find its very own
+    vector, or finds more of the same."""
+    if not np.isfinite(table).all() or not float(np.ptp(table)) or np.allclose(table.sum(1), table.sum() / len(table), rtol=_SAME):
+        return None  # the last: shares of a whole
+    low, high = float(table.min()), float(table.max())
+    if max(-low, high) <= 1 + _SAME:
+        for likeness in (table, -table):
+            found = _own(likeness, np.abs(likeness.max(1) - 1) < _SAME)
+            if found >= _ALL * len(table):
+                return GalleryFacts(queries=len(table), gallery=table.shape[1], found=found)
+    if low >= -_SAME * high or high <= _SAME * -low:
+        near = -np.abs(table)
+        found = _own(near, near.max(1) >= -_SAME * max(-low, high))
+        if found >= _ALL * len(table):
+            return GalleryFacts(queries=len(table), gallery=table.shape[1], found=found, distances=True)
+    return None
+
+
+def _own(likeness: Array, best: Array) -> int:
+    """How many rows of which each has another best, well apart from its second."""
+    chosen, second = likeness.argmax(1), np.partition(likeness, -2, axis=1)[:, -2]
+    apart = best & (likeness.max(1) - second > _APART * float(np.ptp(likeness)))
+    return min(int(apart.sum()), len(np.unique(chosen[apart])))
+
+
+def _left_out(place: Place) -> bool:
+    """Whether the function goes on to leave out the first place, or what is equal to a query."""
+    file, line, function = place
+    tree = parsed.tree(file)
+    scopes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function
+              and node.lineno <= line <= (node.end_lineno or line)]
+    for node in ast.walk(scopes[-1] if scopes else tree):
+        if getattr(node, "lineno", 0) < line:
+            continue
+        if isinstance(node, ast.Compare) and any(isinstance(each, ast.NotEq) for each in node.ops):
+            return True  # `order[order != query]`
+        parts = node.slice.elts if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) else [
+            node.slice] if isinstance(node, ast.Subscript) else []
+        if any(isinstance(part, ast.Slice) and isinstance(part.lower, ast.Constant) and part.lower.value == 1 for part in parts):
+            return True
+    return False
+
