@@ -8,6 +8,7 @@ from harness.catalog.schema import Stage
 from harness.checks import raised, reading
 from harness.checks.base import Check, Finding
 from harness.checks.observation import Observation
+from harness.checks.probe_facts import PaddingWordFacts
 
 _TOKENIZER = r"Asking to pad but the tokenizer does not have a padding token"
 _MODEL = r"Cannot handle batch sizes > 1 if no padding token is defined"
@@ -26,7 +27,10 @@ class NoPaddingToken(Check):
     messages: ClassVar[tuple[str, ...]] = (_TOKENIZER, _MODEL)
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from what the tokenizer, or the model, says of it."""
+        """Judges from what the tokenizer, or the model, says of it; and from a vocabulary that gives the padding's id to a word."""
+        word = seen.probes.padding_word
+        if word is not None:
+            return self._shared(seen, word)
         tokenizer, model = reading.matching(seen, _TOKENIZER), reading.matching(seen, _MODEL)
         if tokenizer is not None:
             return Finding(
@@ -41,3 +45,15 @@ class NoPaddingToken(Check):
             remedy="Say it to the model as well as to the tokenizer: `model.config.pad_token_id = tokenizer.pad_token_id` (or "
                    "`pad_token_id=` in the config).",
             site=reading.place(seen, "model") or model.site, evidence=[raised.quote(model)], stage="batch")
+
+    @staticmethod
+    def _shared(seen: Observation, found: PaddingWordFacts) -> Finding:
+        """A word that is left out wherever it stands."""
+        keras = seen.framework in reading.KERAS
+        left = "`mask_zero=True` leaves it out wherever it stands" if keras else "`padding_idx=0` keeps its vector at zero for good"
+        return Finding(
+            message=f"The padding has no number of its own: 0 is that of the word {found.word!r} in `{found.vocabulary}` as well, and "
+                    f"{left}. {found.held:.0%} of the rows have it.",
+            remedy="Number the words from 1 on, `{word: i for i, word in enumerate(words, 1)}`, and make the table one row larger.",
+            site=found.site or reading.place(seen, "embedding", "model"),
+            evidence=[f"{found.rows} rows: {found.share:.1%} of their words are that one, before the padding at their ends"])

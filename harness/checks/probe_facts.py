@@ -75,6 +75,18 @@ class EndsReadFacts(Facts):
     moved: float | None = None
 
 
+class PaddingWordFacts(Facts):
+    """A `word` of a `vocabulary` (a name in the script) that has the padding's number, 0, in a model that leaves that out. Of `rows` the
+    part that `held` it, and its `share` of all real steps; numbered at `site`."""
+
+    word: str
+    vocabulary: str
+    rows: int
+    share: float
+    held: float
+    site: Site | None = None
+
+
 class EvenFacts(Facts):
     """A baseline's accuracy on `rows`, as many of each of two classes, and with their labels `shuffled`."""
 
@@ -320,7 +332,7 @@ class ProbeFacts(Facts):
     `train_standardised`: with every float input standardised by its training mean and deviation.
     `hasty`: batch normalisation that goes by its newest batch.
     `even_baseline`: of as many rows of each of two classes. `real`: of the steps of a batch the share that is no padding, where rows
-    end in some; `ends_read`: what the answers owe to it.
+    end in some; `ends_read`: what the answers owe to it; `padding_word`: a word that has its number.
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
@@ -373,6 +385,7 @@ class ProbeFacts(Facts):
     padding: PaddingFacts | None = None
     real: float | None = None
     ends_read: EndsReadFacts | None = None
+    padding_word: PaddingWordFacts | None = None
     even_baseline: EvenFacts | None = None
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None

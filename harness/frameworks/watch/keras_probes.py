@@ -173,6 +173,10 @@ class Probes(Rounds[Step]):
         """What answers owe to the filler at the ends of rows."""
         return keras_ends_read.measure(cast("KerasBackend", fits.backend), self.steps)
 
+    def leaves_zero_out(self) -> bool:
+        """Whether a table of the model's masks the id 0."""
+        return any(getattr(layer, "mask_zero", False) for layer in flat_layers(self._watch.steps.model))
+
     def alike(self) -> AlikeFacts | None:
         """A layer whose units began alike and still are."""
         start, model = self._watch.steps.start, self._watch.steps.model

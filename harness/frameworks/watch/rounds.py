@@ -18,11 +18,11 @@ from harness.checks import constant_answer
 from harness.checks.loss_facts import LossCall
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AlikeFacts, EndsReadFacts, SameBatchFacts
-from harness.frameworks.watch import baseline, carry, defaults, one_shot, orders, reseeded, restraints
+from harness.frameworks.watch import baseline, carry, defaults, one_shot, orders, padding_words, reseeded, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
 from harness.frameworks.watch.norms import Hasty
 from harness.frameworks.watch.session import Clock, WatchSession
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch.sites import Place, names_in, site
 
 FIRST = 8
 KEPT_BYTES = 512 << 20
@@ -132,6 +132,10 @@ class Rounds(ABC, Generic[S]):
         """What answers owe to the filler at the ends of rows. The weights are those of now."""
         return None
 
+    def leaves_zero_out(self) -> bool:
+        """Whether a table of the model's takes the id 0 for padding."""
+        return False
+
     def forget(self) -> None:
         """All rounds are done: let go of what was kept."""
         self.steps, self.kept_bytes = [], 0
@@ -223,6 +227,10 @@ class Rounds(ABC, Generic[S]):
             fits.initial()
             fits.inputs()
             self.look(fits, steps)
+            if self.leaves_zero_out():
+                named = names_in(self.watched.session.sites.frames(), self.watched.session.script)
+                self.facts.padding_word = self.watched.session.safely(
+                    "numbers of words", padding_words.measure, map(self.arrays, steps), named, self.watched.session.script)
             self._restraints = self.watched.session.safely("what holds the model back", self.restraints, fits, steps) or []
             for restraint in self._restraints:
                 if restraint.kind == "decay":

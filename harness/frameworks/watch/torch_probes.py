@@ -269,6 +269,11 @@ class Probes(Rounds[Step]):
         """What answers owe to the filler at the ends of rows."""
         return torch_ends_read.measure(cast("TorchBackend", fits.backend), self.steps)
 
+    def leaves_zero_out(self) -> bool:
+        """Whether a table of the model's has a row of padding for the id 0."""
+        parts = (part for outer in self.steps[0][0].modules for part in outer.modules())
+        return any(part.padding_idx == 0 for part in parts if isinstance(part, self._watch.torch.nn.Embedding))
+
     def alike(self) -> AlikeFacts | None:
         """A layer whose units began alike and still are."""
         if self._start is None:
