@@ -50,3 +50,12 @@ def test_the_line_that_makes_it(tmp_path: Path, training: str, floor: str, prepa
     assert found(seen) == codes
     sites = [result.finding.site for result in walk(seen) if result.finding]
     assert [place.source for place in sites if place] == [f"x = {prepared}"] * len(codes)
+
+
+@pytest.mark.parametrize(("floor", "codes"), [("0.0", ["L209"]), ("0.1", [])])
+def test_tensorflow_does_not_warn(tmp_path: Path, floor: str, codes: list[str]) -> None:
+    prepared = "tf.math.log(tf.abs(raw)).numpy()"
+    seen = watch_keras(tmp_path, ("import tensorflow as tf" + DATA + KERAS).replace("FLOOR", floor).replace("PREPARED", prepared))
+    assert found(seen) == codes
+    sites = [result.finding.site for result in walk(seen) if result.finding]
+    assert [place.source for place in sites if place] == [f"x = {prepared}"] * len(codes)

@@ -11,6 +11,7 @@ from harness.frameworks.watch import (
     foreign,
     in_order,
     keras_argmax,
+    keras_arithmetic,
     keras_blanks,
     keras_cached,
     keras_clipped,
@@ -121,7 +122,7 @@ class KerasWatcher:
                          self.passes, self.thrown, keras_galleries.Galleries(session)):
                 part.attach()
             keras_metric_callback.attach(session, self.seen)
-            for hooks in (keras_straight, keras_argmax, keras_one_hot, keras_blanks, keras_self_likeness):
+            for hooks in (keras_straight, keras_argmax, keras_arithmetic, keras_one_hot, keras_blanks, keras_self_likeness):
                 hooks.attach(session)
         made = Compiles(self, keras), Models(self, keras), Steps(self, keras), Evaluations(self, keras), Births(self), Probes(self)
         self._hooked[name] = (keras, *made)
