@@ -190,3 +190,44 @@ train, test = prepare(x[:300], fresh=True).numpy(), x[300:]
     seen = watch(tmp_path, text, steps=40, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert ("E512" in found(seen)) is wrong, seen.evaluation.encoded
+
+
+OWN_ENCODER = """
+import numpy as np
+import torch
+from sklearn.preprocessing import StandardScaler
+torch.manual_seed(0)
+class Front:
+    def __init__(self):
+        self.scaler = StandardScaler()
+    def fit_transform(self, rows):
+        self.scaler.fit(rows)
+        return self.transform(rows)
+    def transform(self, rows):
+        return self.scaler.transform(rows)
+rng = np.random.default_rng(0)
+x = rng.normal(3, 2, (500, 4))
+y = torch.tensor(x[:, 0] > 3).long()
+front = Front()
+train_x = front.fit_transform(x[:300])
+test_x = front.fit_transform(x[300:] + 1)
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+for _ in range(3):
+    for part in torch.randperm(300).split(30):
+        loss = torch.nn.functional.cross_entropy(model(torch.tensor(train_x[part], dtype=torch.float32)), y[:300][part])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+with torch.no_grad():
+    print((model(torch.tensor(test_x, dtype=torch.float32)).argmax(1) == y[300:]).float().mean())
+"""
+
+
+def test_the_call_of_a_helper_that_learns_anew(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    seen = watch(tmp_path, OWN_ENCODER, steps=40, probe_seconds=0.5)
+    told = next(result.finding for result in walk(seen) if result.code == "E512")
+    assert told is not None
+    assert told.site is not None
+    assert told.site.source == "test_x = front.fit_transform(x[300:] + 1)"

@@ -15,7 +15,7 @@ import numpy as np
 from harness.checks.evaluation_facts import EncodedFacts
 from harness.checks.tensor_facts import Site
 from harness.frameworks.watch import tensors
-from harness.frameworks.watch.sites import Place
+from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -40,7 +40,7 @@ class Encoders:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._states: dict[bytes, set[State]] = {}
-        self._places: dict[State, Site | None] = {}
+        self._places: dict[State, tuple[Place, ...]] = {}  # own frames, innermost first
         self._kinds: dict[State, tuple[str, int]] = {}  # the encoder's class, and the numbers in a row (0 of texts)
         self._objects: dict[State, weakref.ref[Any]] = {}
         self._trained: Counter[State] = Counter()
@@ -119,7 +119,7 @@ class Encoders:
         if len(rows) < _LEAST or len(self._states) > _MOST_ROWS:
             return
         state = of(encoder)
-        self._places.setdefault(state, self._session.sites.here())
+        self._places.setdefault(state, self._session.sites.stack())
         self._objects.setdefault(state, weakref.ref(encoder))
         self._kinds[state] = type(encoder).__name__, 0 if of is _words else int(made.shape[1])
         for row in rows:
@@ -156,7 +156,15 @@ class Encoders:
             if any(self._objects[state]() is not self._objects[own]() for state in others) or self._objects[own]() is None:
                 return None
             rows = others.total()  # one object, which learns from each part anew
-        return EncodedFacts(kind=self._kinds[own][0], trained=trained, rows=rows, site=self._places[other], trained_site=self._places[own])
+        return EncodedFacts(kind=self._kinds[own][0], trained=trained, rows=rows, site=self._place(other, own),
+                            trained_site=self._place(own, other))
+
+    def _place(self, state: State, other: State) -> Site | None:
+        """Where rows were encoded; of one object that both parts were given to on the same line of a helper, where that was called."""
+        stack, beside = self._places[state], self._places[other]
+        one = self._objects[state]() is self._objects[other]()
+        same = next((depth for depth, (here, there) in enumerate(zip(stack, beside, strict=False)) if here != there), 0) if one else 0
+        return site(next(iter(stack[same:]), None))
 
 
 def rows_of(values: Any) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Where a script's own arithmetic with TensorFlow makes NaN or infinity of finite numbers before it trains: NumPy warns, TensorFlow does not."""
+"""Where a script's own arithmetic with TensorFlow, which does not warn as NumPy does, makes NaN or infinity of numbers before it trains."""
 
 from __future__ import annotations
 
