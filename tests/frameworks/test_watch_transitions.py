@@ -160,3 +160,25 @@ for step in range(40):
 """)
     assert seen.one_row is None
     assert "D103" not in found(seen)
+
+
+def test_the_line_that_hands_a_transition_to_a_memory(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    memory = """
+class Memory:
+    def __init__(self):
+        self.kept = []
+    def push(self, *transition):
+        self.kept.append(transition)
+    def __len__(self):
+        return len(self.kept)
+memory_of = Memory()
+"""
+    text = TORCH.replace("track, memory = Track(), []", memory + "track = Track()").replace(
+        "memory.append((state, action, reward, after, float(end)))", "memory_of.push(state, action, reward, after, float(end))")
+    text = text.replace("random.sample(memory, 32)", "random.sample(memory_of.kept, 32)")
+    seen = watch(tmp_path, text.replace("STATE", "self.state").replace("BEST", "max(1).values"))
+    told = next(result.finding for result in walk(seen) if result.code == "D103")
+    assert told is not None
+    assert told.site is not None
+    assert told.site.source.startswith("memory_of.push(state")

@@ -18,6 +18,7 @@ from harness.frameworks.watch.sites import Sites, names_of, site
 STEPS = 3
 _LEAST, _LOOKED, _PARTS, _MOST = 16, 64, 3, 9
 _SHARE = 0.9
+_KEEPS = ("append", "push", "add", "store", "remember", "save", "put", "record", "cache", "memorize", "memorise", "insert")
 
 
 def note(seen: Observation, sites: Sites) -> None:
@@ -60,9 +61,9 @@ def _same(rows: list[Any]) -> tuple[int, int] | None:
 
 
 def _kept(script: Path) -> int | None:
-    """The line that keeps a tuple of four parts or more."""
-    for node in ast.walk(parsed.tree(str(script))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1 \
-                and isinstance(node.args[0], ast.Tuple) and len(node.args[0].elts) > _PARTS:
-            return node.lineno
-    return None
+    """The line that keeps a tuple of four parts or more, or hands as many to a memory."""
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    whole = (call.lineno for call in calls if call.func.attr == "append" and len(call.args) == 1  # type: ignore[attr-defined]
+             and isinstance(call.args[0], ast.Tuple) and len(call.args[0].elts) > _PARTS)
+    parts = (call.lineno for call in calls if call.func.attr in _KEEPS and len(call.args) > _PARTS)  # type: ignore[attr-defined]
+    return next(whole, None) or next(parts, None)
