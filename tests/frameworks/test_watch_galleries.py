@@ -82,3 +82,21 @@ def test_after_a_fit(tmp_path: Path, ranked: str) -> None:
     seen = test_watch_keras.watch(tmp_path, text, probe_seconds=0.5)
     assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
     assert ("E529" in found(seen)) is ("norm" in ranked), seen.evaluation.gallery
+
+
+GRAPH = """
+model = keras.Sequential([keras.layers.Input((10,)), keras.layers.Dense(2)])
+model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, epochs=1, verbose=0)
+@tf.function(input_signature=[tf.TensorSpec((None, None)), tf.TensorSpec(None)])
+def answers(rows, any):
+    tf.print(tf.shape(tf.argsort(any)))
+    return tf.argmax(rows, 1), tf.math.top_k(rows, 2)
+print(answers(model.predict(x, verbose=0), x)[0][:3])
+"""
+
+
+def test_what_has_no_shape_in_a_graph(tmp_path: Path) -> None:
+    seen = test_watch_keras.watch(tmp_path, test_watch_keras.HEAD.replace("NAME", "keras") + GRAPH, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings

@@ -105,7 +105,8 @@ SHARPNESS = """xb, yb = batches[0]
 @pytest.mark.parametrize(("step", "fault"), [
     (f"for xb, yb in batches:\n        {BEGUN}\n        {ADDED}\n    {APPLIED}", True),
     (f"{BEGUN}\n    for xb, yb in batches:\n        {ADDED}\n    {APPLIED}", False),
-    (f"for xb, yb in batches:\n        sums = gradients_of(xb, yb)\n        {APPLIED}", False), (SHARPNESS + APPLIED, False)])
+    (f"for xb, yb in batches:\n        sums = gradients_of(xb, yb)\n        {APPLIED}", False), (SHARPNESS + APPLIED, False),
+    (f"for xb, yb in batches:\n        sums = gradients_of(xb, yb)\n        {APPLIED.replace('zip(', 'grads_and_vars=zip(')}", False)])
 def test_sums_that_are_begun_anew(tmp_path: Path, wrapped: str, step: str, *, fault: bool) -> None:
     seen = test_watch_keras.watch(tmp_path, KERAS.replace("WRAPPED", wrapped).replace("STEP", step), steps=12, probe_seconds=0.5)
     assert seen.exception is None, seen.exception

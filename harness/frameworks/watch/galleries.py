@@ -53,11 +53,14 @@ class Galleries:
 
     def saw(self, table: Any) -> None:
         """A table is ranked."""
-        shape = tuple(getattr(table, "shape", ()))
-        if len(shape) != 2 or not _QUERIES <= int(shape[0]) <= int(shape[1]) or int(shape[0]) * int(shape[1]) > _LARGEST:
+        shape = getattr(table, "shape", None)
+        rank = getattr(shape, "rank", None) if hasattr(shape, "rank") else len(shape) if isinstance(shape, tuple) else None
+        sizes = list(shape or ()) if rank == 2 else []
+        if not sizes or None in sizes or not _QUERIES <= sizes[0] <= sizes[1] or sizes[0] * sizes[1] > _LARGEST:
             return
         place = self._session.sites.direct()
-        if place is None or getattr(table, "requires_grad", False):
+        if place is None or getattr(table, "requires_grad", False) or not (
+                isinstance(table, np.ndarray) or hasattr(table, "numpy")):  # the last: a graph's has no values
             return
         self._looked += 1
         values = tensors.array(table) if not isinstance(table, np.ndarray) else table

@@ -61,13 +61,14 @@ class Thrown:
         return gradient
 
     def _wrap_apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def apply(optimizer: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:
-            given = gradients if isinstance(gradients, list | tuple) else list(gradients)
-            if self._watch.session.active and not self._over and not self._inside:
-                self._watch.session.safely("gradients of a step", self._applied, given)
+        def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if args and self._watch.session.active and not self._over and not self._inside:
+                given = args[0] if isinstance(args[0], list | tuple) else list(args[0])
+                args = (given, *args[1:])
+                self._watch.session.safely("gradients of a step", self._applied, list(given))
             self._inside += 1
             try:
-                return original(optimizer, given, *args, **kwargs)
+                return original(optimizer, *args, **kwargs)
             finally:
                 self._inside -= 1
 
