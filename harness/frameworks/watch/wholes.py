@@ -29,6 +29,7 @@ _SOURCES, _ROWS, _READ_S = 12, 4000, 2.0
 _LEAST, _KNOWN = 200, 0.8  # rows to be judged; the share of them whose whole is known
 _TRIED, _SAME, _DIFFERENT = 100, 0.95, 5
 _PARTS = 16  # of a row that may be looked through for a text
+_WORDS, _NAMED = 3, 3  # words of a text; lists that a dataset may have been made of
 
 Tokens = Sequence[Any]
 # What a row of ids was made of, and what of that is left in it.
@@ -111,19 +112,22 @@ class Wholes:
                 self._keep(functools.partial(zip, texts, table), None)
 
     def read(self, dataset: Any, kept: Callable[[], AbstractContextManager[Any]]) -> None:
-        """A dataset that a loader reads rows of: of the script's own, which holds the texts that it makes ids of. It is read again inside
-        `kept()`."""
-        held = [value for value in getattr(dataset, "__dict__", {}).values()
-                if isinstance(value, list | tuple) and len(value) == len(dataset)]
-        texts = next((found for value in held if (found := _texts(value)) is not None), None)
-        if texts is None:
-            return
+        """A dataset that a loader reads rows of: of the script's own, which holds the texts that it makes ids of, or was made of a list of
+        them that has a name. It is read again inside `kept()`."""
+        def held_in(values: Iterable[Any]) -> list[list[str]]:
+            lists = {id(value): value for value in values if isinstance(value, list | tuple) and len(value) == len(dataset)}
+            return [found for value in lists.values() if (found := _texts(value)) is not None]
 
-        def pairs() -> Iterator[tuple[str, Any]]:
+        known = held_in(getattr(dataset, "__dict__", {}).values())[:1]
+        if not known and hasattr(dataset, "__len__") and len(dataset) >= _LEAST:
+            known = held_in(value for frame in self._session.sites.frames() for value in names_of(frame).values())[:_NAMED]
+
+        def pairs(texts: list[str]) -> Iterator[tuple[str, Any]]:
             with kept():
                 yield from ((text, _ids(dataset[number])) for number, text in enumerate(texts))
 
-        self._keep(pairs, None)
+        for texts in known:
+            self._keep(functools.partial(pairs, texts), None)
 
     def _keep(self, pairs: Callable[[], Iterable[tuple[Any, Any]]], place: Place | None) -> None:
         if len(self._sources) < _SOURCES:
@@ -232,9 +236,17 @@ def _texts(value: Any) -> list[str] | None:
 def _text(row: Any) -> str | None:
     if isinstance(row, str):
         return row
+    if _words(row):
+        return " ".join(row)
     parts = row.values() if isinstance(row, dict) else row if isinstance(row, list | tuple) else ()
-    texts = [part for part in itertools.islice(parts, _PARTS) if isinstance(part, str)]
+    texts = [part if isinstance(part, str) else " ".join(part) for part in itertools.islice(parts, _PARTS)
+             if isinstance(part, str) or _words(part)]
     return texts[0] if len(texts) == 1 else None
+
+
+def _words(part: Any) -> bool:
+    """Whether something is a text that was taken apart into words."""
+    return isinstance(part, list) and len(part) >= _WORDS and all(isinstance(word, str) and word.split() == [word] for word in part)
 
 
 def _ids(item: Any) -> Any:
