@@ -16,7 +16,7 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-_QUERIES, _LARGEST, _TABLES = 20, 1 << 24, 40
+_QUERIES, _LARGEST, _TABLES = 20, 1 << 22, 16
 _ALL, _APART, _SAME = 0.99, 1e-3, 1e-4  # of the queries; from the second best; what float32 leaves of a cosine of 1
 RANKS = frozenset(("argsort", "sort", "topk", "top_k", "argmax", "argmin", "max", "min", "argpartition"))
 

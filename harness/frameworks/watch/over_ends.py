@@ -26,6 +26,7 @@ from harness.frameworks.watch.sites import Sites, names_of, site
 _LEAST, _LARGEST = 24, 1 << 18  # numbers in one of them
 _ENDS, _MOST_ENDS = 4, 0.5  # ends with a step behind them; share of the steps
 _CANDIDATES = 16  # of each kind
+_CRITIC_STEPS, _CRITIC_NAMES, _CRITIC_SIZE = 3, 8, 4096
 _DISCOUNT = (0.3, 0.9995)
 _EXACT, _TOLD = 1e-3, 0.05  # of the spread of the sums
 
@@ -48,9 +49,10 @@ def note(seen: Observation, sites: Sites, array: Callable[[Any], Array | None]) 
         # What is cut into batches is often laid flat before.
         fitting = {other: part.reshape(marks.shape) for other, part in numbers.items()
                    if part.size == marks.size and (part.shape == marks.shape or part.ndim == 1)}
-        found = next((reward for values in (None, *fitting) for reward, sums in itertools.permutations(fitting, 2)
-                      if values not in (reward, sums) and _runs_over(
-                          fitting[reward], fitting[sums], marks, None if values is None else fitting[values])), None)
+        found = next((reward for reward, sums in itertools.permutations(fitting, 2)
+                      if _runs_over(fitting[reward], fitting[sums], marks, None)), None)
+        if found is None and len(seen.steps) < _CRITIC_STEPS:
+            found = _with_critic(dict(itertools.islice(fitting.items(), _CRITIC_NAMES)), marks)
         if found is None or (known is not None and known.name != name):
             continue
         if known is None:
@@ -59,6 +61,14 @@ def note(seen: Observation, sites: Sites, array: Callable[[Any], Array | None]) 
         known.steps += 1
         known.marked += int(marks.sum())
         return
+
+
+def _with_critic(fitting: dict[str, Array], marks: Array) -> str | None:
+    """The same where values of a critic are among the terms: all three of them are looked for, so that of large ones a part will do."""
+    part = slice(0, max(_LEAST, _CRITIC_SIZE * len(marks) // marks.size))
+    cut = {name: one[part] for name, one in fitting.items()}
+    return next((reward for reward, sums, values in itertools.permutations(cut, 3)
+                 if _runs_over(cut[reward], cut[sums], marks[part], cut[values])), None)
 
 
 def _candidates(sites: Sites, array: Callable[[Any], Array | None]) -> tuple[dict[str, Array], dict[str, Array]]:
