@@ -314,10 +314,9 @@ class EvaluationFacts(Facts):
     Trainer's evaluation found no labels for its `compute_metrics`: columns that the model takes if they are there, and no labels of it.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
-    references. `average`: of weights. `gallery`: rows that find themselves.
-    `held_edges`: in the graph of the training. `standardised`: of inputs. `told_on`, `told_off`: steps
-    of a loop of Keras whose call said `training=True`, and such after an evaluation that said the opposite on the same line, as the
-    evaluation did."""
+    references. `average`: of weights. `gallery`: rows that find themselves. `held_edges`: in the graph of the training. `standardised`: of
+    inputs. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after an evaluation that said the
+    opposite on the same line, as the evaluation did."""
 
     forwards: int = 0
     in_training_mode: int = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +19,9 @@ from tests.frameworks.watching import found, watch
     (np.arange(8), lambda rows, width: rows.sum(1), 0.0, 0.0),
     (np.arange(8), lambda rows, width: rows.sum(1) / width, 0.0, 0.5),
     (np.arange(8), lambda rows, width: rows[:, 9] + 0.5, 0.5, None)])  # of ten steps and no fewer
-def test_what_is_measured(given: np.ndarray, answers: object, same: float, moved: float | None) -> None:
+def test_what_is_measured(given: np.ndarray, answers: Callable[..., Any], same: float, moved: float | None) -> None:
     rows = np.where(np.arange(20)[None, :] < (given + 5)[:, None], np.arange(1, 21)[None, :] + given[:, None], 0)
-    facts = ends_read.measure(rows, lambda width: answers(rows[:, :width], width) if moved is not None or width == 20 else None)  # type: ignore[operator]
+    facts = ends_read.measure(rows, lambda width: answers(rows[:, :width], width) if moved is not None or width == 20 else None)
     assert facts is not None
     assert (facts.rows, facts.width, facts.longest) == (8, 20, 12)
     assert facts.same == pytest.approx(0.625 if same else 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from harness.frameworks.watch.keras_trace import flat, numpy_of
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
+    from harness.frameworks.watch.session import WatchSession
 
 _NORMS = 12
 _KEPT = 400
@@ -50,9 +52,7 @@ class Buffers:
 
     def hook(self, keras: Any) -> None:
         """Hook the optimizers of a Keras: where the script has them step. What they add up themselves is not looked at."""
-        for name in ("apply_gradients", "apply"):
-            if hasattr(keras.optimizers.Optimizer, name):
-                self._watch.session.patches.replace(keras.optimizers.Optimizer, name, self._wrap_apply)
+        hook_steps(keras, self._watch.session, self._wrap_apply)
 
     def _wrap_apply(self, original: Any) -> Any:
         def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -165,3 +165,10 @@ class Buffers:
             seen = self._watch.seen
             seen.buffers = BufferFacts(variables=len(self._buffers), held=len(self._buffers.keys() & self._assigned.keys()),
                                        norms=self._norms, site=seen.sites.get("applied") or seen.sites.get("accumulated"))
+
+
+def hook_steps(keras: Any, session: WatchSession, wrap: Callable[[Any], Any]) -> None:
+    """Wrap what the optimizers of a Keras step by: `apply_gradients`, and `apply` of Keras 3."""
+    for name in ("apply_gradients", "apply"):
+        if hasattr(keras.optimizers.Optimizer, name):
+            session.patches.replace(keras.optimizers.Optimizer, name, wrap)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.training_facts import ThrownFacts
+from harness.frameworks.watch.keras_buffers import hook_steps
 from harness.frameworks.watch.keras_trace import flat, numpy_of
 from harness.frameworks.watch.sites import Place, site
 
@@ -47,9 +48,7 @@ class Thrown:
 
     def hook(self, keras: Any) -> None:
         """Hook the optimizers of a Keras."""
-        for name in ("apply_gradients", "apply"):
-            if hasattr(keras.optimizers.Optimizer, name):
-                self._watch.session.patches.replace(keras.optimizers.Optimizer, name, self._wrap_apply)
+        hook_steps(keras, self._watch.session, self._wrap_apply)
 
     def _wrap_gradient(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 def measure(backend: TorchBackend, steps: list[Step]) -> EndsReadFacts | None:
     """Facts of the first step whose rows end in filler, in evaluation mode."""
-    for step in steps:
-        found = _of_step(backend, step)
-        if found is not None:
-            return found
-    return None
+    return next((found for step in steps if (found := _of_step(backend, step)) is not None), None)
 
 
 def _of_step(backend: TorchBackend, step: Step) -> EndsReadFacts | None:

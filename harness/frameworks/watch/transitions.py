@@ -62,8 +62,9 @@ def _same(rows: list[Any]) -> tuple[int, int] | None:
 
 def _kept(script: Path) -> int | None:
     """The line that keeps a tuple of four parts or more, or hands as many to a memory."""
-    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    whole = (call.lineno for call in calls if call.func.attr == "append" and len(call.args) == 1  # type: ignore[attr-defined]
+    calls = [(node.func.attr, node) for node in ast.walk(parsed.tree(str(script)))
+             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    whole = (call.lineno for name, call in calls if name == "append" and len(call.args) == 1
              and isinstance(call.args[0], ast.Tuple) and len(call.args[0].elts) > _PARTS)
-    parts = (call.lineno for call in calls if call.func.attr in _KEEPS and len(call.args) > _PARTS)  # type: ignore[attr-defined]
+    parts = (call.lineno for name, call in calls if name in _KEEPS and len(call.args) > _PARTS)
     return next(whole, None) or next(parts, None)
