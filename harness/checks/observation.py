@@ -111,6 +111,7 @@ from harness.checks.training_facts import (
     UnreadFacts,
     UnzeroedFacts,
 )
+from harness.checks.value_facts import BoxFacts, MergeFacts, SuppressionFacts
 
 FORMAT = 1
 
@@ -139,7 +140,8 @@ class Observation(Facts):
     `unasked`: variables that were made too late to be among those that a tape is asked about; `unread`: a rate that no optimizer reads;
     `foreign`: weights that were to be frozen by what the framework does not read;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
-    `one_row`: batches of one row. `joined`: graphs whose edges all run among the first nodes. `transitions`: that hold one array twice.
+    `one_row`: batches of one row. `merges`: values of which others were made. `boxes`: given to functions of overlap; `suppressions`: that
+    keep some of them. `joined`: graphs whose edges all run among the first nodes. `transitions`: that hold one array twice.
     `file_pairs`: files of two folders that are read in pairs. `scrambled`: axes that a reshape was to exchange.
     `repeated`: a layer that a list holds several times.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
@@ -195,6 +197,9 @@ class Observation(Facts):
     redrawn: RedrawnFacts | None = None
     one_hot: OneHotFacts | None = None
     one_row: OneRowFacts | None = None
+    merges: list[MergeFacts] = []
+    boxes: list[BoxFacts] = []
+    suppressions: list[SuppressionFacts] = []
     joined: JoinedFacts | None = None
     transitions: TransitionFacts | None = None
     divergence: list[DivergenceFacts] = []

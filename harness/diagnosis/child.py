@@ -21,7 +21,7 @@ from harness.diagnosis import later
 from harness.diagnosis.children import Children, tell
 from harness.diagnosis.watched import Recording
 from harness.frameworks import on_cpu
-from harness.frameworks.watch import equals, keras_tracing
+from harness.frameworks.watch import equals, keras_tracing, own_calls
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
 
@@ -39,6 +39,7 @@ def main(request: dict[str, Any]) -> int:
 
     def marked(tree: ast.Module) -> None:
         equals.mark(tree, text)
+        own_calls.mark(tree, text)
         if further is not None:
             later.mark(tree, further)
 

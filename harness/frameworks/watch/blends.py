@@ -9,6 +9,7 @@ from harness.frameworks.watch import parsed
 from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place
 
+_SHAPING = ("view", "reshape", "unsqueeze", "expand_dims")
 _TAKING = ("gather", "index_select", "take")
 
 
@@ -33,9 +34,21 @@ def _order(node: ast.BinOp) -> str | None:
             for rest, moved in ((other.left, other.right), (other.right, other.left)):
                 complement = isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Sub) and ast.dump(rest.right) == ast.dump(share)
                 taken = _taken(moved)
-                if complement and isinstance(share, ast.Name) and taken is not None and ast.dump(taken[0]) == ast.dump(rows):
+                if complement and _named(share) and taken is not None and ast.dump(taken[0]) == ast.dump(rows):
                     return taken[1]
     return None
+
+
+def _named(share: ast.expr) -> bool:
+    """Whether a share has a name; one for each row is brought to the rows' axes: `w[:, None]`, `w.view(-1, 1)`, `tf.reshape(w, ...)`."""
+    while not isinstance(share, ast.Name):
+        if isinstance(share, ast.Subscript):
+            share = share.value
+        elif isinstance(share, ast.Call) and name_of(share.func) in _SHAPING:
+            share = share.func.value if isinstance(share.func, ast.Attribute) and share.func.attr != "expand_dims" else share.args[0]
+        else:
+            return False
+    return True
 
 
 def _taken(node: ast.expr) -> tuple[ast.expr, str] | None:

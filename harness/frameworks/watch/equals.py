@@ -17,14 +17,14 @@ NAME = "__equal_in_watched_script__"
 setattr(builtins, NAME, operator.eq)
 
 # What is compiled from its bytecode is to find nothing that it does not know.
-_COMPILED = re.compile(r"\bnumba\b|\b(n?jit|guvectorize|vectorize)\b|torch\.compile|torch\._dynamo")
+COMPILED = re.compile(r"\bnumba\b|\b(n?jit|guvectorize|vectorize)\b|torch\.compile|torch\._dynamo")
 _READ = (ast.Attribute, ast.Subscript, ast.Assign, ast.AnnAssign, ast.Call, ast.BinOp, ast.keyword, ast.Return)
 
 
 def mark(tree: ast.Module, text: str) -> None:
     """Puts `NAME(a, b)` in the place of each `a == b` of a script's `tree` of which something is made: not where a statement or another
     condition asks for it, nor where one side is written out. A script that has its functions compiled is left as it is."""
-    if _COMPILED.search(text):
+    if COMPILED.search(text):
         return
     for parent in list(ast.walk(tree)):
         if not isinstance(parent, _READ):

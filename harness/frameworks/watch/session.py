@@ -26,7 +26,7 @@ from harness.checks.base import WALK, all_checks, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import added_on, exceptions, imports, reseeded, sources, sweeps, texts
+from harness.frameworks.watch import added_on, exceptions, imports, listeners, reseeded, sources, sweeps, texts
 from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
@@ -178,8 +178,7 @@ class WatchSession:
         return self._on
 
     def attach(self, *, late: bool = False) -> None:
-        """Start watching: frameworks that are imported already are hooked now, the others when the script imports them. `late`: the script
-        has trained before."""
+        """Start watching: a framework is hooked once it is imported. `late`: the script has trained before."""
         self._on, self.late = True, late
         self._limits.attach()
         for name in _WATCHERS:
@@ -187,7 +186,7 @@ class WatchSession:
         self.when_imported("transformers.utils.logging", self._hear)
         for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
                      Indicators(self), Arithmetic(self), NumpyComparisons(self), Grouped(self), self.folds, self.file_pairs,
-                     self.numberings, Glued(self)):
+                     self.numberings, Glued(self), listeners.calls(self)):
             part.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:

@@ -1,0 +1,43 @@
+"""What is known of values that a script changes, or reads in one of several forms, before and beside its model."""
+
+from __future__ import annotations
+
+from harness.checks.tensor_facts import Facts, Site
+
+
+class MergeFacts(Facts):
+    """What `calls` on a line made of whole numbers, of one `shape` there: `changed` of `places`. The values that there were `before` and
+    `after`, those that were `replaced`, and `by` which; up to 64 of each."""
+
+    calls: int = 0
+    places: int = 0
+    changed: int = 0
+    before: list[int] = []
+    after: list[int] = []
+    replaced: list[int] = []
+    by: list[int] = []
+    shape: list[int] = []
+    site: Site | None = None
+
+
+class BoxFacts(Facts):
+    """Boxes, float[rows, 4], that a `function` of overlap was given, and the `form` in which it was seen to read them: `corners` (x0, y0,
+    x1, y1), `sized` (x, y, width, height) or `centred` (the middle in place of the corner). `rows`: how many either argument had, of which
+    `reversed` are no corners (of the argument that has fewer of these): their third number is smaller than the first, or the fourth than
+    the second. `site`: where it begins to take them apart."""
+
+    form: str
+    function: str = ""
+    rows: int = 0
+    reversed: int = 0
+    site: Site | None = None
+
+
+class SuppressionFacts(Facts):
+    """Calls of a `function` that keeps the best of overlapping boxes, of two boxes and more: in `without_best` of `calls` it did not keep
+    the one with the highest score. `site`: where it puts them in order."""
+
+    function: str = ""
+    calls: int = 0
+    without_best: int = 0
+    site: Site | None = None
