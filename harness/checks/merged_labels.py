@@ -68,8 +68,8 @@ def _filler(facts: MergeFacts, classes: int) -> Finding | None:
     if 0 <= filler < classes + _BEYOND - 1:
         return None
     return Finding(
-        message=f"{filler} is the number of no class: it marks what has none. Here {facts.changed} of {facts.places} labels that have it "
-                f"are made class {made}, {100 * facts.changed / facts.places:.1f} % of all, and the loss learns them as that.",
+        message=f"{filler} is the number of no class: it marks what has none. Here {facts.changed} of {facts.places} labels have it "
+                f"({100 * facts.changed / facts.places:.1f} %) and are made class {made}; the loss learns them as that.",
         remedy=f"Leave it in the labels and tell the loss to pass it over: `CrossEntropyLoss(ignore_index={filler})`, "
                f"`SparseCategoricalCrossentropy(ignore_class={filler})`; leave it out of the metric as well.",
         site=facts.site, evidence=[f"labels before: {_told(facts.before)}; after: {_told(facts.after)}; classes of the output: {classes}"])

@@ -21,7 +21,7 @@ from harness.diagnosis import later
 from harness.diagnosis.children import Children, tell
 from harness.diagnosis.watched import Recording
 from harness.frameworks import on_cpu
-from harness.frameworks.watch import equals, keras_tracing, own_calls
+from harness.frameworks.watch import keras_tracing, marked
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 from harness.process import crash
 
@@ -37,13 +37,12 @@ def main(request: dict[str, Any]) -> int:
     text = script.read(path)
     further = msgspec.convert(request["begin"], FurtherFacts) if request.get("begin") else None
 
-    def marked(tree: ast.Module) -> None:
-        equals.mark(tree, text)
-        own_calls.mark(tree, text)
+    def mark(tree: ast.Module) -> None:
+        marked.mark(tree, text)
         if further is not None:
             later.mark(tree, further)
 
-    code = script.compile_with(text, path, request["values"], marked)
+    code = script.compile_with(text, path, request["values"], mark)
     shown = redirect_noise(request["noise"])
     notes = crash.Notes(output.parent)
     os.chdir(request["folder"])

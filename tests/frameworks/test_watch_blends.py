@@ -49,6 +49,8 @@ def test_a_loop(tmp_path: Path, mixed: str, loss: str, codes: list[str]) -> None
     ("def mix(x, y):\n    o = f()\n    return lam * x + (1 - lam) * x[o], y, y[o]", None),
     ("def mix(x, y):\n    o = f()\n    return lam * x + (1 - lam) * x[o], o, lam", None),  # who called may mix the targets
     ("def mix(x, y):\n    o = f()\n    return x + 0.1 * x[o], y", None),  # noise of other rows
+    ("def mix(x, y):\n    o = f()\n    return lam[:, None] * x + (1 - lam[:, None]) * x[o], y", 3),  # a share for each row
+    ("def mix(x, y):\n    o = f()\n    return lam.view(-1, 1) * x + (1 - lam.view(-1, 1)) * x[o], y", 3),
     ("average = decay * average + (1 - decay) * value", None),
     ("def outer():\n    o = f()\n    def mix(x, y):\n        return lam * x + (1 - lam) * x[o], y\n    return mix, o", 4),
 ])

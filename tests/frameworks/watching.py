@@ -11,7 +11,7 @@ from typing import Any
 from harness import script
 from harness.checks.base import FAILED, walk
 from harness.checks.observation import Observation
-from harness.frameworks.watch import equals
+from harness.frameworks.watch import marked
 from harness.frameworks.watch.session import Enough, WatchBudget, WatchSession
 
 HEAD = """
@@ -58,7 +58,7 @@ def run(session: WatchSession, text: str, path: Path) -> tuple[BaseException | N
     before = sys.modules["__main__"]
     sys.modules["__main__"] = module
     try:
-        exec(script.compile_with(text, path, {}, functools.partial(equals.mark, text=text)), module.__dict__)
+        exec(script.compile_with(text, path, {}, functools.partial(marked.mark, text=text)), module.__dict__)
     except BaseException as error:  # noqa: BLE001 - whatever ends a script is looked at by its test
         return error, module.__dict__
     finally:
