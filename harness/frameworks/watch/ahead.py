@@ -103,9 +103,11 @@ def _longest(columns: Array) -> Array | None:
 
 
 def _runs_together(past: Array, wanted: Array) -> bool:
-    """Whether the target goes on with a series."""
+    """Whether the target goes on with a series, or is what is to come on top of its last value."""
     last = past[:, -1] if past[:, -1].std() else past[:, 0]
-    return bool(last.std() > 0 and max(abs(np.corrcoef(side, wanted)[0, 1]) for side in (last, past[:, 0]) if side.std()) > _GOES)
+    found = [abs(np.corrcoef(side, value)[0, 1]) for side in (last, past[:, 0]) for value in (wanted, wanted + last)
+             if side.std() and value.std()]
+    return bool(last.std() > 0 and max(found, default=0.0) > _GOES)
 
 
 def _mean_of(past: Array, column: Array, wanted: Array) -> int:

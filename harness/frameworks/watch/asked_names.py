@@ -18,7 +18,8 @@ def of(model: Any, dropped: Iterable[str]) -> list[str]:
         return []
     known = {value for value in code.co_consts if isinstance(value, str)}
     if _reads(code):
-        values = [*vars(model).values(), *(function.__globals__.get(name) for name in code.co_names)]
+        named = [list(part.keys()) for part in getattr(model, "_modules", {}).values() if hasattr(part, "keys")]  # ModuleDict
+        values = [*vars(model).values(), *named, *(function.__globals__.get(name) for name in code.co_names)]
         known |= {part for value in values if isinstance(value, list | tuple | set | frozenset | dict) for part in value
                   if isinstance(part, str)}
     return [name for name in dropped if name in known]

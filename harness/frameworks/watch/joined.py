@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _BATCHES, _GRAPHS, _NODES, _LARGEST = 12, 4, 12, 1 << 20
 _LISTS = (".append", ".extend")
+_EDGES = ("edge", "bond", "link", "arc")
 _JOINS = {"cat", "concat", "concatenate", "hstack"}
 
 Array = np.ndarray[Any, Any]
@@ -82,9 +83,11 @@ def _facts(sizes: Array, edges: Array) -> JoinedFacts | None:
 
 def _place(script: Path, sites: Sites) -> Place | None:
     """The first line that appends to a list of edges; else the first call that joins something of that name."""
-    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and "edge" in ast.unparse(node).lower()]
-    names = [ast.unparse(node.func).lower() for node in calls]
-    lists = [node.lineno for node, name in zip(calls, names, strict=True) if name.endswith(_LISTS) and "edge" in name]
-    joins = [node.lineno for node, name in zip(calls, names, strict=True) if name.rpartition(".")[2] in _JOINS]
-    lines = lists or joins
-    return (str(script), min(lines), "<module>") if lines and sites.is_own(str(script)) else None
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call)]
+    for word in _EDGES:
+        found = [(node.lineno, ast.unparse(node.func).lower()) for node in calls if word in ast.unparse(node).lower()]
+        lists = [line for line, name in found if name.endswith(_LISTS) and word in name]
+        lines = lists or [line for line, name in found if name.rpartition(".")[2] in _JOINS]
+        if lines:
+            return (str(script), min(lines), "<module>") if sites.is_own(str(script)) else None
+    return None

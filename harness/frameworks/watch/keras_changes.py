@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,11 @@ import numpy as np
 from harness.frameworks.watch import shifts
 from harness.frameworks.watch.fitting import Change
 from harness.frameworks.watch.keras_trace import numpy_of
+
+
+def beside(columns: dict[str, Any]) -> list[Any]:
+    """What a batch holds behind its first column and before what is wanted of it, by the names that `columns_of` gives."""
+    return [value for name, value in [*columns.items()][1:] if not re.fullmatch(r"(y|sample_weight)\d*|labels?", name)]
 
 
 def inputs_of(data: Any) -> list[Any]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from harness.checks.metric_facts import DecisionFacts, MetricFacts
 from harness.frameworks.watch import keras_opposed, relations, torch_evaluation
+from harness.frameworks.watch.keras_changes import beside
 from harness.frameworks.watch.keras_classes import classes_of
-from harness.frameworks.watch.keras_data import class_ids
+from harness.frameworks.watch.keras_data import class_ids, columns_of
 from harness.frameworks.watch.keras_trace import numpy_of
 
 if TYPE_CHECKING:
@@ -103,9 +104,7 @@ class Evaluations:
             self._seen.in_training_mode += 1
             watch.session.site("train_mode", training)
         if len(watch.seen.eval_batches) < _BATCHES:
-            from harness.frameworks.watch.keras_data import columns_of
-
-            watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
+                watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
         if len(seen["losses"]) != 1 or watch.seen.further is not None:  # else its answers are of a training that is not watched
             return
         self._scored(seen["losses"][0].get("pred"))
@@ -118,8 +117,6 @@ class Evaluations:
         watch.session.safely("a scale", self._scaled, watch.steps.model, seen["data"])
 
     def _scaled(self, model: Any, data: Any) -> None:
-        from harness.frameworks.watch.keras_data import columns_of
-
         self.given(model, columns_of(data))
 
     def called(self, model: Any, args: tuple[Any, ...], made: Any) -> None:
@@ -139,7 +136,7 @@ class Evaluations:
         if self._watch.splits.held(model, given):
             self._watch.session.site("other_scale")
         self._watch.shared.held(model, given)
-        self._watch.session.rows_held(given)
+        self._watch.session.rows_held(given, beside=beside(columns))
         self._watch.mirrored.held(given, columns)
 
     def _scored(self, outputs: Any) -> None:
@@ -163,8 +160,6 @@ class Evaluations:
 
     def trained(self, seen: dict[str, Any] | None) -> None:
         """A training step is over; None for one that is watched no more."""
-        from harness.frameworks.watch.keras_data import columns_of
-
         watch = self._watch
         watch.told.training_resumes()
         if seen is None:
@@ -189,8 +184,6 @@ class Evaluations:
     @staticmethod
     def inputs(seen: dict[str, Any]) -> list[Any]:
         """What the model of a step was given, as arrays."""
-        from harness.frameworks.watch.keras_data import columns_of
-
         return [np.asarray(numpy_of(value)) for value in columns_of(seen["data"]).values()]
 
     def _wrap_predict(self, original: Any) -> Any:
@@ -200,11 +193,12 @@ class Evaluations:
             if not session.active or not self._watch.seen.steps:
                 return original(model, *args, **kwargs)
             session.safely("predict", self._begin, model)
-            given = [args[0] if args else kwargs.get("x")]
+            columns = session.safely("columns", columns_of, args[0] if args else kwargs.get("x")) or {}
+            given = [*columns.values()][:1]
             if session.safely("a scale", self._watch.splits.held, model, given):
                 session.site("other_scale")
             session.safely("rows of an evaluation", self._watch.shared.held, model, given)
-            session.rows_held(given)
+            session.rows_held(given, beside=beside(columns))
             self._seen.forwards += 1
             made = original(model, *args, **kwargs)
             session.answered.trains()

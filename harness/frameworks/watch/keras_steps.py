@@ -25,6 +25,7 @@ from harness.frameworks.watch import (
     written,
 )
 from harness.frameworks.watch.keras_baked import Baked
+from harness.frameworks.watch.keras_changes import beside
 from harness.frameworks.watch.keras_compile import current_rate_of
 from harness.frameworks.watch.keras_model import flat_layers, task_of
 from harness.frameworks.watch.keras_state import Start
@@ -302,7 +303,7 @@ class Steps:
         watch, first = self._watch, list(columns.values())[:1]
         watch.session.safely("a scale", watch.splits.trained, model, first)
         watch.session.safely("rows that are trained on", watch.shared.trained, model, first)
-        watch.session.rows_trained(first, beside=[*columns.values()][1:])
+        watch.session.rows_trained(first, beside=beside(columns))
         watch.session.safely("pictures that are trained on", watch.mirrored.trained, first, columns)
         watch.session.safely("mixed rows", watch.mixed_rows.trained, next(iter(first), None), next(reversed(columns.values()), None))
         if watch.fits.running:

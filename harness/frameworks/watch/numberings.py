@@ -3,8 +3,9 @@ evaluation asks about."""
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS, _MOST = 500_000, 24  # of one numbering, and numberings
 _COLUMNS, _KEPT = 16, 4000  # of what a model is given
+_BATCHES = 256
 _LEAST, _SHARED = 50, 3  # rows of an evaluation, and values that both have
 
 
@@ -40,7 +42,7 @@ class Numberings:
         self._made: list[_Numbering] = []
         # By how many columns a call is given, and the place among them: parts of a model are called by themselves as well.
         self._trained: dict[tuple[int, int], list[int]] = {}
-        self._held: dict[tuple[int, int], list[int]] = {}
+        self._held: dict[tuple[int, int], deque[list[int]]] = {}  # batch by batch, the newest of them
 
     def attach(self) -> None:
         """Hook pandas and scikit-learn."""
@@ -104,23 +106,25 @@ class Numberings:
 
     def trained(self, given: Sequence[Any]) -> None:
         """A training step runs a model on these."""
-        self._keep(self._trained, given)
+        for place, column in self._columns(given):
+            known = self._trained.setdefault(place, [])
+            if len(known) < _KEPT:
+                known.extend(column[: _KEPT - len(known)].tolist())
 
     def held(self, given: Sequence[Any]) -> None:
         """An evaluation does."""
         if self._trained:
-            self._keep(self._held, given)
+            for place, column in self._columns(given):
+                self._held.setdefault(place, deque(maxlen=_BATCHES)).append(column[:_MOST_ROWS].tolist())
 
-    def _keep(self, kept: dict[tuple[int, int], list[int]], given: Sequence[Any]) -> None:
+    def _columns(self, given: Sequence[Any]) -> list[tuple[tuple[int, int], np.ndarray[Any, Any]]]:
+        """The columns of whole numbers in what a model is given, each with their number and its place among them."""
         if not self._made:
-            return
+            return []
         arrays = [array for value in given if (array := tensors.array(value)) is not None and array.dtype.kind in "iu"
                   and array.ndim in (1, 2) and array[:1].size <= _COLUMNS]
         columns = [column for array in arrays for column in array.reshape(len(array), -1).T]
-        for place, column in enumerate(columns):
-            known = kept.setdefault((len(columns), place), [])
-            if len(known) < _KEPT:
-                known.extend(column[: _KEPT - len(known)].tolist())
+        return [((len(columns), place), column) for place, column in enumerate(columns)]
 
     def facts(self) -> NumberedFacts | None:
         """None where no column of the evaluation is a numbering of its own, or where that agrees with the training's."""
@@ -144,11 +148,19 @@ class Numberings:
         return next((made for made in self._made if made is not other and made.kind == other.kind and _part(made, trained)), None)
 
 
-def _is(made: _Numbering, held: list[int]) -> bool:
-    """Whether these ids are all that were numbered, in any order, or the first of them, in that order."""
-    if len(held) >= len(made.codes):
-        return Counter(held[: len(made.codes)]) == made.counts
-    return len(held) >= _LEAST and made.codes[: len(held)] == held
+def _is(made: _Numbering, held: Sequence[list[int]]) -> bool:
+    """Whether ids, from one of these batches on, are all that were numbered, in any order, or the first of them, in that order."""
+    for first in range(len(held)):
+        ids: list[int] = []
+        for batch in itertools.islice(held, first, None):
+            ids.extend(batch)
+            if len(ids) >= len(made.codes):
+                break
+        if len(ids) == len(made.codes) and Counter(ids) == made.counts:
+            return True
+        if len(ids) >= _LEAST and len(made.codes) >= _LEAST and made.codes[: len(ids)] == ids[: len(made.codes)]:
+            return True
+    return False
 
 
 def _part(made: _Numbering, trained: list[int]) -> bool:

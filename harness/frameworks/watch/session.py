@@ -158,8 +158,7 @@ class WatchSession:
         self.wholes, self.seeds, self.emptied, self.eaten = Wholes(self), reseeded.Reseeded(self), Emptied(self), Eaten(self)
         self.file_pairs, self.numberings, self.growing, self.one_row = FilePairs(self), Numberings(self), Growing(self), OneRow(self)
         self._on = self.late = False
-        self._paused = 0
-        self._forks = len(_forks)
+        self._paused, self._forks = 0, len(_forks)
         self._thread = threading.get_ident()
         self._clock: Clock | None = None
 
@@ -324,15 +323,16 @@ class WatchSession:
 
     def rows_trained(self, given: Sequence[Any], *, whole: bool = False, beside: Sequence[Any] = ()) -> None:
         """A training step runs a model on these arrays, the `whole` of what it is given, and on those `beside`: how were rows encoded?"""
-        told = [self.encoders.trained, self.choosers.trained, self.numberings.trained, *([self.one_row.trained] if whole else [])]
+        told = [self.encoders.trained, self.choosers.trained, *([self.one_row.trained] if whole else [])]
         for part in told:
             self.safely("rows that are trained on", part, given)
-        self.safely("graphs that are trained on", self.joined.trained, [*given, *beside])
+        for part in (self.joined.trained, self.numberings.trained):
+            self.safely("columns that are trained on", part, [*given, *beside])
 
-    def rows_held(self, given: Sequence[Any]) -> None:
+    def rows_held(self, given: Sequence[Any], *, beside: Sequence[Any] = ()) -> None:
         """An evaluation does."""
         for part in (self.encoders, self.choosers, self.emptied, self.numberings):
-            self.safely("rows of an evaluation", part.held, given)
+            self.safely("rows of an evaluation", part.held, [*given, *beside] if part is self.numberings else given)
 
     def training_begins(self) -> None:
         """The clock of the budget starts with the first training step."""
