@@ -99,9 +99,9 @@ def _handed(order: str, source: str) -> bool:
 
 
 def _alone(seen: Observation) -> list[tuple[str, SourceFacts]]:
-    """Calls that reorder one of both come before indices by a name, which may pick columns."""
+    """Calls that reorder one of both come before indices by a name, which may pick columns. Both are to be known to where they are made."""
     found = {what: [step for step in seen.sources.get(what, []) if step.kind == "reordered"] for what in ("labels", "inputs")}
-    if not all(seen.sources.get(what) for what in found):
+    if not all(any(step.kind == "made" for step in seen.sources.get(what, [])) for what in found):
         return []
     shared = {step.by for step in found["labels"]} & {step.by for step in found["inputs"]}
     alone = [(what, step) for what, steps in found.items() for step in steps if step.by not in shared

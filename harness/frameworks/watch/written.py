@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.checks.raised import LABELS
 from harness.frameworks.watch import parsed
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, Sites
 
 _LIMITS = ("max_length", "maxlen", "output_sequence_length", "model_max_length")
@@ -100,7 +101,7 @@ def constructor(owner: type, sites: Sites) -> Place | None:
         return None
     lines = [node.lineno for made in ast.walk(parsed.tree(code.co_filename)) if isinstance(made, ast.FunctionDef)
              and _begins(made) == code.co_firstlineno for node in ast.walk(made)
-             if isinstance(node, ast.Call) and _name(node.func) == "__init__"]
+             if isinstance(node, ast.Call) and name_of(node.func) == "__init__"]
     return code.co_filename, min(lines, default=code.co_firstlineno), owner.__name__
 
 
@@ -124,7 +125,7 @@ def compared(code: Any, sites: Sites) -> Place | None:
 
 def _compares(node: ast.Call | ast.Compare) -> bool:
     if isinstance(node, ast.Call):
-        return _name(node.func) in ("compute", "add_batch", "update") or _name(node.func).endswith("_score")
+        return name_of(node.func) in ("compute", "add_batch", "update") or name_of(node.func).endswith("_score")
     sides = (node.left, *node.comparators)
     return isinstance(node.ops[0], ast.Eq) and not any(isinstance(side, ast.Constant | ast.UnaryOp) for side in sides)
 
@@ -140,7 +141,7 @@ def uncalled(script: Path, names: Iterable[str]) -> dict[str, Place]:
 def built(kind: str, script: Path, sites: Sites) -> Place | None:
     """Where a script builds its only object of a kind."""
     tree = parsed.tree(str(script))
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == kind]
+    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and name_of(node.func) == kind]
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
 
 
@@ -154,7 +155,7 @@ def reshaped(script: Path) -> Place | None:
     """Where a script gives an array a shape of four sizes or a row one of three (`view`, `reshape`), if it does so once."""
     tree = parsed.tree(str(script))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
-             and _name(node.func) in ("view", "reshape", "Reshape")]
+             and name_of(node.func) in ("view", "reshape", "Reshape")]
     lines = {node.lineno for node in calls
              if max([len(node.args), *(len(part.elts) for part in node.args if isinstance(part, ast.Tuple))]) > 2}
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
@@ -171,7 +172,7 @@ def multiplied(script: Path) -> Place | None:
 def appended(script: Path) -> Place | None:
     """Where a loop of a script puts something that has a name into a list, if there is one such line."""
     loops = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.For | ast.While)]
-    lines = {node.lineno for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call) and _name(node.func) == "append"
+    lines = {node.lineno for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call) and name_of(node.func) == "append"
              and len(node.args) == 1 and isinstance(node.args[0], ast.Name)}
     return (str(script), lines.pop(), "<module>") if len(lines) == 1 else None
 
@@ -181,7 +182,7 @@ def moved(script: Path, *, turned: bool) -> Place | None:
     where it first turns them; where there is no such place, that of the other counts."""
     mirrors, turns = set[int](), set[int]()
     for node in ast.walk(parsed.tree(str(script))):
-        called = _name(node.func) if isinstance(node, ast.Call) else ""
+        called = name_of(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and re.search(r"rot90|random_?rotat", called, re.IGNORECASE):
             turns.add(node.lineno)
         elif (isinstance(node, ast.Call) and re.search(r"flip|mirror|revers|negat|invert", called, re.IGNORECASE)) or (
@@ -194,7 +195,9 @@ def moved(script: Path, *, turned: bool) -> Place | None:
 def unused(script: Path) -> Place | None:
     """Where a script binds names of rows that are set aside (`x_val`, `test_texts`), of which it makes no use afterwards."""
     tree = parsed.tree(str(script))
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    fields = {id(part.target) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body
+              if isinstance(part, ast.AnnAssign)}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in fields]
     read = {node.id for node in names if not isinstance(node.ctx, ast.Store)}
     lines = [node.lineno for node in names if isinstance(node.ctx, ast.Store) and node.id not in read and _HELD.search(node.id)]
     return (str(script), min(lines), "<module>") if lines else None
@@ -210,7 +213,7 @@ def compared_with_padding(script: Path) -> Place | None:
 
 def smoothed(script: Path) -> Place | None:
     """Where a script first averages neighbouring values, around a middle if there is such a line."""
-    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and _name(node.func) in _SMOOTHS]
+    calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and name_of(node.func) in _SMOOTHS]
     around = [node for node in calls if any(word.arg in ("center", "mode") for word in node.keywords)]
     return (str(script), min(node.lineno for node in around or calls), "<module>") if calls else None
 
@@ -221,10 +224,6 @@ def assigned(name: str, script: Path, sites: Sites, *, bare: bool = False) -> Pl
     lines = [node.lineno for node in ast.walk(tree) if isinstance(node, kind) and isinstance(node.ctx, ast.Store)
              and name == (node.id if isinstance(node, ast.Name) else node.attr)]
     return (str(script), lines[0], "<module>") if len(lines) == 1 and sites.is_own(str(script)) else None
-
-
-def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
 
 
 def returned(owner: type, function: Any, sites: Sites, *, computed: bool = False) -> Place | None:
