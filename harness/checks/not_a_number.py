@@ -38,13 +38,14 @@ class NotANumber(Check):
         error = reading.matching(seen, *self.messages)
         if step is None and call is None and not weights and (birth is None or birth.what not in {"loss", "weight"}):
             return None if error is None else self._finding(seen, birth, f"{error.type}: {reading.first_line(error.message)}", error.site)
-        first = birth.step if birth else step.step if step else call.step if call else reading.first_bad_gradient(seen) or 1
+        known = birth.step if birth else step.step if step else call.step if call else reading.first_bad_gradient(seen)
+        first = known or 1
         better = reading.better_smaller_rate(seen)
         outgrown = birth is None or birth.what in {"weight", "gradient", "loss"} or reading.ran_off(seen, first)
         if first > 1 and better is not None and outgrown:
             raise NotJudged(f"the numbers run away at this learning rate and not at {better[1].learning_rate:g}: see S401")
-        when = f"step {step.step}" if step else f"step {call.step}" if call else f"step {first}"
-        return self._finding(seen, birth, f"The loss is no number any more at {when}",
+        when = _when(seen, step.step if step else call.step if call else known)
+        return self._finding(seen, birth, f"The loss is no number any more {when}",
                              reading.place(seen, "loss", "backward", "step", "fit"))
 
     @staticmethod
@@ -101,10 +102,17 @@ class NotANumber(Check):
         }
         came = f"It comes with the data: the {_named(birth)}{rows} holds NaN or infinity at step {birth.step}."
         born = (came if birth.what == "input" else
-                f"It is born at step {birth.step} in the {birth.what} `{birth.name}`{rows}{labels}: {how}.")
+                f"It is born {_when(seen, birth.step)} in the {birth.what} `{birth.name}`{rows}{labels}: {how}.")
         return Finding(message=f"{what}. {born}",
                        remedy=remedies[birth.what], evidence=curve,
                        site=(made or _arrived(seen, birth) if birth.what == "input" else None) or birth.site or site)
+
+
+def _when(seen: Observation, step: int | None) -> str:
+    """At which step, or after those that were watched, which were sound."""
+    watched = len(seen.steps)
+    within = not watched or (step is not None and step <= watched)
+    return f"at step {step or 1}" if within else f"after the {watched} steps that were watched"
 
 
 def _side(birth: BadBirth) -> str:
