@@ -66,7 +66,7 @@ class EvaluationInTrainingMode(Check):
         return Finding(message=f"{facts.in_training_mode} of {facts.forwards} evaluation batches ran in training mode: {effect}.",
                        remedy="Call the model with `training=False` (or without the argument)." if seen.framework in reading.KERAS else
                               "Call `model.eval()` before the evaluation and `model.train()` after it.",
-                       site=reading.place(seen, "uncalled.eval", "train_mode", "evaluation"),
+                       site=reading.place(seen, "uncalled.eval", "forgotten_mode", "train_mode", "evaluation"),
                        evidence=[*reading.uncalled(seen, "eval"), *repeat])
 
 

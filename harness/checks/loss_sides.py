@@ -33,7 +33,7 @@ class SwappedLoss(Check):
             raise NotJudged("no loss was seen to be called")
         wrong = next((call for call in seen.loss_calls if call.name not in _EITHER and self._swapped(call, seen)), None)
         if wrong is None:
-            return None
+            return self._divergence(seen)
         keras = seen.framework != "torch"
         return Finding(
             message="The loss gets the model's output in the place of the target, and the target in that of the output.",
@@ -43,6 +43,20 @@ class SwappedLoss(Check):
             evidence=[("what stands where the target belongs was given by the model" if keras else
                        "what stands where the target belongs has a gradient, and what stands where the output belongs has none"),
                       *([f"the loss at step {wrong.step}: {wrong.value:.4g}"] if wrong.value is not None else [])])
+
+    @staticmethod
+    def _divergence(seen: Observation) -> Finding | None:
+        """A loss of the script's own hands its arguments on the other way round, and shares of 0 are among the targets: of these a
+        logarithm is taken then, and what the model gives them costs without an end."""
+        call, place = seen.loss_calls[0], seen.sites.get("loss.exchanged")
+        if place is None or call.target is None or call.target.minimum != 0:
+            return None
+        return Finding(
+            message="The loss hands its arguments on the other way round: the model's output stands in the place of the true shares, some "
+                    "of which are 0, and it is their logarithm that is taken.",
+            remedy="The true values come first: `kl_divergence(y_true, y_pred)`, `categorical_crossentropy(y_true, y_pred)`.",
+            site=place, evidence=[f"targets from {call.target.minimum:g} to {call.target.maximum:g}; the loss of the first step: "
+                                  f"{call.value:.4g}" if call.value is not None and call.target.maximum is not None else ""])
 
     @staticmethod
     def _swapped(call: LossCall, seen: Observation) -> bool:

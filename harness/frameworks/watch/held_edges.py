@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from harness.frameworks.watch.sites import Place, names_in, site
 
 _NODES, _LARGEST, _DENSE = 30, 1 << 24, 0.5
 _PAIRS, _ALL = 20, 0.95
-_HELD, _TRAINED = re.compile(r"(^|_)(te|test|val|valid|validation|held|dev|eval)(_|$)"), re.compile(r"(^|_)(tr|train|training)(_|$)")
+_HELD, _TRAINED = re.compile(r"(^|_)(te|test|val|valid|validation|held|dev|eval|judge|judged|hidden|unseen)(_|$)"), re.compile(
+    r"(^|_)(tr|train|training|learn|fit)(_|$)")
 
 Array = np.ndarray[Any, Any]
 
@@ -28,30 +29,46 @@ def find(given: Sequence[Any], frames: Iterable[FrameType], script: Path) -> Hel
     named = names_in(frames, script)
     if not any(_HELD.search(name) for name in named):
         return None
-    # What a traced function closes over is not among what it is given.
-    graphs = [(one, keys) for one in [*given, *_called_with(named, script)] if (keys := _edges(one)) is not None]
+    # What a traced function closes over is not among what it is given, nor is what a model keeps.
+    known = [*((_name(one, named), one) for one in given), *_called_with(named, script), *_kept(named)]
+    graphs = [(name, keys) for name, one in known if (keys := _edges(one)) is not None]
     if not graphs:
         return None
     pairs = {name: found for name, value in named.items() if (found := _pairs(value)) is not None}
-    for graph, (edges, nodes) in graphs:
+    for own, (edges, nodes) in graphs:
         shares = {name: _share(found, edges, nodes) for name, found in pairs.items() if found.max() < nodes}
         trained = [name for name, share in shares.items() if _TRAINED.search(name) and share >= _ALL]
         held = [name for name, share in shares.items() if _HELD.search(name) and share >= _ALL
                 and not any(_share(pairs[name], _keys(pairs[other], nodes), nodes) > 1 - _ALL for other in trained)]
         if trained and held:
-            own = next((name for name, value in named.items() if value is graph), "")
             return HeldEdgesFacts(names=held, pairs=sum(len(pairs[name]) for name in held), trained=trained[0],
                                   edges=len(edges), site=site(_made(script, own)))
     return None
 
 
-def _called_with(named: dict[str, Any], script: Path) -> list[Any]:
+def _name(one: Any, named: dict[str, Any]) -> str:
+    """By which of these names something is known: itself, or a copy of it."""
+    own = next((name for name, value in named.items() if value is one), "")
+    if own or not isinstance(one, np.ndarray) or one.ndim != 2:
+        return own
+    alike = [name for name, value in named.items() if tensors.is_array(value) and not isinstance(value, ModuleType)
+             and tuple(value.shape) == one.shape]
+    return next((name for name in alike if np.array_equal(tensors.array(named[name]), one)), "")
+
+
+def _kept(named: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The buffers of models, each with its model's name."""
+    models = [(name, value) for name, value in named.items() if not isinstance(value, type) and hasattr(value, "parameters")]
+    return [(name, buffer) for name, model in models if hasattr(model, "buffers") for buffer in model.buffers()]
+
+
+def _called_with(named: dict[str, Any], script: Path) -> list[tuple[str, Any]]:
     """What the script's text calls a model of these names with, by other names of them."""
     models = {name for name, value in named.items() if hasattr(value, "trainable_variables") or hasattr(value, "parameters")}
     calls = [node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
              and node.func.id in models]
     names = {part.id for call in calls for part in (*call.args, *(word.value for word in call.keywords)) if isinstance(part, ast.Name)}
-    return [named[name] for name in sorted(names & named.keys())]
+    return [(name, named[name]) for name in sorted(names & named.keys())]
 
 
 def _edges(one: Any) -> tuple[Array, int] | None:

@@ -14,11 +14,13 @@ from harness.frameworks.watch import (
     last_kept,
     late_clipping,
     loss_scales,
+    modes_written,
     one_scale,
     one_shot,
     one_side,
     returns,
     shifts,
+    sides_written,
     stored,
     tally,
     target_encoding,
@@ -44,6 +46,7 @@ def note(session: WatchSession) -> None:
                        ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
                        ("time_limit", time_limits.written), ("one_side", one_side.written), ("late_clipping", late_clipping.written),
                        ("target_encoding", target_encoding.written),
+                       ("loss.exchanged", sides_written.exchanged), ("forgotten_mode", modes_written.forgotten),
                        ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
 
