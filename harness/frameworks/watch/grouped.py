@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 import sys
@@ -12,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import GroupedFacts
-from harness.frameworks.watch.sites import Place, site
+from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch.bindings import name_of
+from harness.frameworks.watch.handing import REORDERS
+from harness.frameworks.watch.sites import Place, names_of, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -35,6 +39,35 @@ class Grouped:
     def attach(self) -> None:
         self._session.when_imported("sklearn.model_selection._split", self._hook)
         self._session.when_imported("torch.utils.data.dataset", self._hook_torch)
+
+    def by_hand(self) -> None:
+        """Training begins: the rows may have been split by numbers of the script's own, two arrays that share them out between them."""
+        for frame in self._session.sites.frames():
+            if self._session.observation.grouped is None:
+                self._shared_out([(name, array) for name, value in names_of(frame).items() if (array := _plain(value)) is not None])
+
+    def _shared_out(self, columns: list[tuple[str, np.ndarray[Any, Any]]]) -> None:
+        for rows in {len(array) for name, array in columns if _WHOSE.search(name)}:
+            numbers = [(name, array) for name, array in columns if array.dtype.kind in "iu" and 0 <= array.min() <= array.max() < rows]
+            found = next(((name, one, other) for name, one in numbers for _, other in numbers
+                          if len(other) <= len(one) < len(one) + len(other) == rows == len(np.union1d(one, other))), None)
+            if found is not None:
+                name, *parts = found
+                beside = [(name, array) for name, array in columns if len(array) == rows]
+                self._judge([array for name, array in beside if not _WHOSE.search(name)], beside, *parts, self._drawn(name))
+
+    def _drawn(self, name: str) -> Place | None:
+        """Where what the script calls so is drawn: on the line that binds the name, or in the function that this calls."""
+        script = self._session.script
+        tree = parsed.tree(str(script))
+        bound = next((node for node in ast.walk(tree) if isinstance(node, ast.Assign) and name in {
+            part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}), None)
+        if bound is None:
+            return None
+        called = {name_of(part.func) for part in ast.walk(bound.value) if isinstance(part, ast.Call)}
+        own = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in called]
+        lines = [part.lineno for node in own for part in ast.walk(node) if isinstance(part, ast.Call) and name_of(part.func) in REORDERS]
+        return str(script), min(lines, default=bound.lineno), "<module>"
 
     def _hook(self, module: Any) -> None:
         for owner in (module.BaseShuffleSplit, module.BaseCrossValidator):
@@ -89,7 +122,12 @@ class Grouped:
             return
         labels = [column for name, column in _columns(given, rows) if not _WHOSE.search(name)]
         labels += [column for _, column in _columns([stratify], rows)] if stratify is not None else []
-        for name, whose in [*_columns(given, rows), *_named(frame, rows), *_beside(frame, rows)]:
+        place: Place = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+        self._judge(labels, [*_columns(given, rows), *_named(frame, rows), *_beside(frame, rows)], one, other, place)
+
+    def _judge(self, labels: list[Any], columns: list[tuple[str, Any]], one: Any, other: Any, place: Place | None) -> None:
+        rows = len(one) + len(other)
+        for name, whose in columns:
             groups = np.unique(whose) if _WHOSE.search(name) else np.zeros(0)
             if not _LEAST <= len(groups) <= rows / _ROWS_EACH:
                 continue
@@ -97,10 +135,15 @@ class Grouped:
             if classes is None:
                 continue
             shared = float(np.isin(whose[other], whose[one]).mean())
-            place: Place = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
             self._session.observation.grouped = GroupedFacts(name=name, groups=len(groups), rows=rows, held_rows=len(other), shared=shared,
                                                              labels=classes, site=site(place))
             return
+
+
+def _plain(value: Any) -> np.ndarray[Any, Any] | None:
+    """What has one dimension, of whole numbers, names or numbers."""
+    found = tensors.array(value) if tensors.is_tensor(value) or isinstance(value, np.ndarray) else None
+    return found if found is not None and found.ndim == 1 and _LEAST <= len(found) <= _MOST and found.dtype.kind in "iufbU" else None
 
 
 def _shuffles(splitter: Any) -> bool:

@@ -338,6 +338,7 @@ class WatchSession:
         """The clock of the budget starts with the first training step."""
         if self._clock is None:
             self._clock = Clock()
+            self.safely("a split by hand", Grouped(self).by_hand)
 
     @property
     def watched_seconds(self) -> float:

@@ -30,7 +30,7 @@ def note(seen: Observation, sites: Sites) -> None:
         for memory in _memories(names_of(frame), done):
             found = _same(list(memory)[-_LOOKED:])
             if found is not None:
-                line = _kept(sites.script)
+                line = _handed_out(sites.script) or _kept(sites.script)
                 seen.transitions = TransitionFacts(rows=found[0], same=found[1],
                                                    site=site((str(sites.script), line, "<module>")) if line else sites.here())
                 return
@@ -58,6 +58,20 @@ def _same(rows: list[Any]) -> tuple[int, int] | None:
         looked += 1
         same += len({id(part) for part in arrays}) < len(arrays)
     return (looked, same) if looked >= _LEAST and same >= _SHARE * looked else None
+
+
+def _handed_out(script: Path) -> int | None:
+    """Where the `step` of an environment returns an attribute, and not a copy of it, that its class writes into."""
+    for owner in (node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.ClassDef)):
+        written = {ast.unparse(node.value) for node in ast.walk(owner)
+                   if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)}
+        for method in (node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "step"):
+            returned = [node for node in ast.walk(method) if isinstance(node, ast.Return) and node.value is not None]
+            for node in returned:
+                parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                if any(isinstance(part, ast.Attribute) and ast.unparse(part) in written for part in parts):
+                    return node.lineno
+    return None
 
 
 def _kept(script: Path) -> int | None:
