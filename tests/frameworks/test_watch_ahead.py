@@ -63,6 +63,14 @@ def test_a_target_that_is_not_the_next_step(made: Any, later: int, *, wrong: boo
     assert found is None or (found.taps, found.window, found.column) == (5, True, 1)
 
 
+@pytest.mark.parametrize(("made", "wrong"), [(centred, True), (trailing, False)])
+def test_a_target_that_is_the_change(made: Any, *, wrong: bool) -> None:
+    values = np.cumsum(np.random.default_rng(4).normal(size=900)) * 0.1
+    rows, wanted = windows(made(values), values)
+    change = wanted - np.array([row[-1, 0] for row in rows])
+    assert (ahead.measure(rows, change) is not None) is wrong
+
+
 def test_what_is_a_sum_and_no_series() -> None:
     rng = np.random.default_rng(0)
     plain = rng.normal(size=(600, 8))

@@ -46,6 +46,13 @@ TORCH = """
 one, other = random_split(TensorDataset(torch.tensor(X), torch.tensor(y)), [360, 120])
 fitted, held = list(one.indices), list(other.indices)
 """
+BY_HAND = """
+def divide(seed):
+    order = np.random.default_rng(seed).permutation(480)
+    held = np.isin(np.arange(480), order[:120])
+    return np.where(~held)[0], np.where(held)[0]
+fitted, held = divide(3)
+"""
 
 
 @pytest.mark.parametrize(("split", "labels", "name", "codes"), [
@@ -58,6 +65,9 @@ fitted, held = list(one.indices), list(other.indices)
     (PLAIN, OF_A_ROW, "person", []),  # the label is of the row, and the same persons may come again
     (PLAIN, OF_A_PERSON, "fine_class", []),  # nothing says that these are somebody
     ("fitted, held = next(GroupShuffleSplit(1, test_size=0.25, random_state=0).split(X, y, groups=person))", OF_A_PERSON, "person", []),
+    (BY_HAND, OF_A_PERSON, "person", ["E523"]), (BY_HAND, OF_A_ROW, "person", []), (BY_HAND, OF_A_PERSON, "fine_class", []),
+    (BY_HAND.replace("permutation(480)", "permutation(40)").replace("order[:120]", "order[:10]").replace(
+        "np.arange(480)", "PERSON"), OF_A_PERSON, "person", []),
     ("fitted, held = next(KFold(4).split(X, y))", OF_A_PERSON, "person", []),  # blocks of rows, which are whole persons here
 ])
 def test_rows_of_persons(tmp_path: Path, split: str, labels: str, name: str, codes: list[str]) -> None:
@@ -68,6 +78,8 @@ def test_rows_of_persons(tmp_path: Path, split: str, labels: str, name: str, cod
         assert seen.grouped is not None
         assert seen.grouped.shared == 1
         assert seen.grouped.groups == 40
+    if codes and split == BY_HAND:
+        assert seen.grouped.site.source.startswith("order = ")
 
 
 def test_a_dataset_that_holds_what_it_likes(tmp_path: Path) -> None:

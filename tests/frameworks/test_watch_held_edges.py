@@ -70,6 +70,17 @@ def test_pairs_that_are_held_back(tmp_path: Path, kind: str, edges: str, *, faul
         assert "all 60 of `test_pos`" in told.message
 
 
+@pytest.mark.parametrize(("edges", "fault"), [("pairs", True), ("train_pos", False)])
+def test_a_graph_that_the_model_keeps(tmp_path: Path, edges: str, *, fault: bool) -> None:
+    text = TEXT.replace("self.one,", f"self.register_buffer('graph', matrix({edges})); self.one,").replace(
+        "def forward(self, x, graph):", "def forward(self, x):\n        graph = self.graph").replace("model(x, graph)", "model(x)").replace(
+        "graph = GRAPH", "")
+    seen = watch(tmp_path, text, steps=40, probe_seconds=0.5)
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E510" in found(seen)) is fault, seen.evaluation.held_edges
+    assert not fault or seen.evaluation.held_edges.site.source == "model = Net()"
+
+
 def test_kinds_of_nodes_have_no_pairs_to_hold_back(tmp_path: Path) -> None:
     text = TEXT.replace("GRAPH", "matrix(pairs)").replace("test_pos", "some").replace("train_pos", "others")
     assert watch(tmp_path, text, steps=40, probe_seconds=0.5).evaluation.held_edges is None

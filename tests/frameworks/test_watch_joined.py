@@ -70,6 +70,14 @@ def test_edges_that_are_not_moved(tmp_path: Path, edge: str, group: str, axes: s
         assert told.site.source == f"edges.append({edge})"
 
 
+def test_edges_by_another_name(tmp_path: Path) -> None:
+    text = GRAPHS.replace("EDGE", "edge").replace("GROUP", NODE).replace("AXES", "").replace("edge", "bond")
+    told = next(result.finding for result in walk(watch(tmp_path, text)) if result.code == "B105")
+    assert told is not None
+    assert told.site is not None
+    assert told.site.source == "bonds.append(bond)"
+
+
 KERAS = """
 import numpy as np
 import keras

@@ -114,6 +114,20 @@ def test_names_that_a_model_keeps_in_a_list() -> None:
     assert asked_names.of(Handing(), ["amount", "other"]) == []
 
 
+def test_names_of_its_parts() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Parts(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.numeric = torch.nn.ModuleDict({"amount": torch.nn.Linear(1, 2)})
+
+        def forward(self, input_ids: object, **fields: object) -> object:
+            return [layer(fields[name]) for name, layer in self.numeric.items() if name in fields], input_ids
+
+    assert asked_names.of(Parts(), ["amount", "numeric_0"]) == ["amount"]
+
+
 def test_what_is_written_into_a_name_that_is_handed_on(tmp_path: Path) -> None:
     path = tmp_path / "collate.py"
     path.write_text("def collate(rows):\n    dec = full(len(rows))\n    for at, row in enumerate(rows):\n        dec[at] = row\n"

@@ -78,6 +78,36 @@ def test_keras(tmp_path: Path, script: str, first: str, second: str, loss: str, 
         assert "loss_fn(made" in told.site.source
 
 
+SHARES = """
+import keras, numpy as np
+keras.utils.set_random_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(320, 6)).astype("float32")
+votes = (VOTES).astype("float32")
+def vote_loss(y_true, y_pred):
+    return keras.losses.LOSS
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(3, activation="softmax")])
+model.compile(keras.optimizers.Adam(1e-3), loss=vote_loss)
+model.fit(x, votes, batch_size=32, epochs=2, verbose=0)
+"""
+SOME, ALL = "rng.multinomial(4, [0.5, 0.3, 0.2], 320) / 4", "rng.dirichlet([9, 9, 9], 320)"
+
+
+@pytest.mark.parametrize(("votes", "loss", "wrong"), [
+    (SOME, "kl_divergence(y_pred, y_true)", True), (SOME, "kl_divergence(y_true, y_pred)", False),
+    (ALL, "kl_divergence(y_pred, y_true)", False),  # of shares above 0 a divergence of its own
+    (SOME, "mean_squared_error(y_pred, y_true)", False), (SOME, "categorical_crossentropy(y_pred, y_true)", True)])
+def test_a_loss_of_its_own(tmp_path: Path, votes: str, loss: str, *, wrong: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, SHARES.replace("VOTES", votes).replace("LOSS", loss), probe_seconds=0.5)
+    assert ("L213" in found(seen)) is wrong, found(seen)
+    if wrong:
+        told = next(result.finding for result in walk(seen) if result.code == "L213")
+        assert told is not None
+        assert told.site is not None
+        assert told.site.source == f"return keras.losses.{loss}"
+
+
 @pytest.mark.parametrize(("given", "wrong"), [("y[rows], made", True), ("made, y[rows]", False)])
 def test_torch(tmp_path: Path, given: str, *, wrong: bool) -> None:
     pytest.importorskip("torch")

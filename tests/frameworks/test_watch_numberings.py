@@ -86,6 +86,21 @@ def test_a_loop(tmp_path: Path, number: str, parts: str, *, wrong: bool) -> None
 
 
 @pytest.mark.parametrize(("parts", "wrong"), [(APART, True), (TOGETHER, False)])
+def test_keras_asked_for_its_answers(tmp_path: Path, parts: str, *, wrong: bool) -> None:
+    """Columns by name, rows of the training held back by `fit` before, and an evaluation by `predict`."""
+    text = KERAS.replace("NUMBER", FACTORIZED).replace("PARTS", parts).replace("keras.Input((1,),", "keras.Input((1,), name=NAME,")
+    text = text.replace("name=NAME", 'name="u"', 1).replace("name=NAME", 'name="m"', 1)
+    text = text.replace("verbose=0)", "verbose=0, validation_split=0.2)", 1)
+    fit, asked = text.index("model.fit"), text.index("model.evaluate")
+    listed, by_name = '[train["u"].to_numpy(), train["m"].to_numpy()]', '{name: train[name].to_numpy() for name in ("u", "m")}'
+    named = text[fit:asked].replace(listed, by_name)
+    text = text[:fit] + named + 'model.predict({name: test[name].to_numpy() for name in ("u", "m")}, batch_size=256, verbose=0)\n'
+    seen = test_watch_keras.watch(tmp_path, text, probe_seconds=0.3)
+    assert seen.warnings == []
+    assert ("E512" in found(seen)) is wrong, seen.evaluation.numbered
+
+
+@pytest.mark.parametrize(("parts", "wrong"), [(APART, True), (TOGETHER, False)])
 def test_keras(tmp_path: Path, parts: str, *, wrong: bool) -> None:
     text = KERAS.replace("NUMBER", FACTORIZED).replace("PARTS", parts)
     seen = test_watch_keras.watch(tmp_path, text, probe_seconds=0.3)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.base import walk
 from tests.frameworks.watching import found, watch
 
 pytest.importorskip("torch")
@@ -39,6 +40,28 @@ for epoch in range(6):
 @pytest.mark.parametrize(("keeps", "codes"), [("True", ["E502"]), ("False", [])])
 def test_batch_normalisation_without_statistics_has_but_one_mode(keeps: str, codes: list[str], tmp_path: Path) -> None:
     assert found(watch(tmp_path, HEAD + NORM.replace("KEEPS", keeps), steps=30)) == codes
+
+
+OVERRIDDEN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.4), nn.Linear(16, 2))
+    def train(self, mode=True):
+        super().train(MODE)
+        return self
+    def forward(self, x):
+        return self.body(x)
+""" + NORM.replace("model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16, track_running_stats=KEEPS), nn.ReLU(), nn.Linear(16, 2))",
+                   "model = Net()").replace("    with torch", "    model.eval()\n    with torch") + "    model.train()\n"
+
+
+@pytest.mark.parametrize(("mode", "codes"), [("", ["E502"]), ("mode", [])])
+def test_a_module_that_forgets_the_mode(tmp_path: Path, mode: str, codes: list[str]) -> None:
+    seen = watch(tmp_path, HEAD + OVERRIDDEN.replace("MODE", mode), steps=30)
+    assert found(seen) == codes
+    told = next((result.finding for result in walk(seen) if result.code == "E502"), None)
+    assert told is None or told.site.source == "super().train()"
 
 
 STAGES = """

@@ -9,7 +9,7 @@ import pytest
 
 from harness.catalog.schema import Stage
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import default_made, late_clipping, one_side, returns, target_encoding
+from harness.frameworks.watch import default_made, late_clipping, one_side, returns, target_encoding, written
 from tests.checks.made import finding, healthy, judge
 
 SPLIT = "\ntrain, test = train_test_split(orders, stratify=orders['back'])\ny = train['back'].to_numpy()\n"
@@ -103,3 +103,13 @@ def _at(folder: Path, find, text: str, line: str | None) -> None:
     path.write_text(text)
     place = find(path)
     assert (text.splitlines()[place[1] - 1].strip() if place is not None else None) == line
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("x_train, x_test = split(rows)\nfit(x_train)\n", 1), ("x_train, x_test = split(rows)\nfit(x_train)\nscore(x_test)\n", None),
+    ("class Settings:\n    held_out: float = 0.2\n", None)])
+def test_rows_that_are_set_aside(tmp_path: Path, text: str, line: int | None) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    found_at = written.unused(script)
+    assert (found_at[1] if found_at is not None else None) == line

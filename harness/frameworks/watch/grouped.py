@@ -52,9 +52,9 @@ class Grouped:
             found = next(((name, one, other) for name, one in numbers for _, other in numbers
                           if len(other) <= len(one) < len(one) + len(other) == rows == len(np.union1d(one, other))), None)
             if found is not None:
-                name, *parts = found
+                name, one, other = found
                 beside = [(name, array) for name, array in columns if len(array) == rows]
-                self._judge([array for name, array in beside if not _WHOSE.search(name)], beside, *parts, self._drawn(name))
+                self._judge([array for name, array in beside if not _WHOSE.search(name)], beside, one, other, self._drawn(name))
 
     def _drawn(self, name: str) -> Place | None:
         """Where what the script calls so is drawn: on the line that binds the name, or in the function that this calls."""
