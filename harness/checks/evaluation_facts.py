@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.checks.average_facts import AverageFacts
 from harness.checks.gallery_facts import GalleryFacts
 from harness.checks.graph_facts import HeldEdgesFacts
-from harness.checks.metric_facts import DecisionFacts, MetricFacts, RankFacts
+from harness.checks.metric_facts import BatchScoreFacts, DecisionFacts, MetricFacts, RankFacts
 from harness.checks.tensor_facts import Facts, Site
 from harness.checks.text_facts import PromptFacts, WrittenFacts
 
@@ -314,9 +314,9 @@ class EvaluationFacts(Facts):
     Trainer's evaluation found no labels for its `compute_metrics`: columns that the model takes if they are there, and no labels of it.
     `normalised`: where a layer of Keras has batch normalisation train in inference mode too. `indicators`: in the order of the calls.
     `argmax`: the largest of some scores, taken along the rows. `written`: of an encoder-decoder's `generate`. `two_scales`: of answers and
-    references. `average`: of weights. `gallery`: rows that find themselves. `held_edges`: in the graph of the training. `standardised`: of
-    inputs. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and such after an evaluation that said the
-    opposite on the same line, as the evaluation did."""
+    references. `average`: of weights. `gallery`: rows that find themselves. `batch_scores`: of batches by themselves. `held_edges`: in the
+    graph of the training. `standardised`: of inputs. `told_on`, `told_off`: steps of a loop of Keras whose call said `training=True`, and
+    such after an evaluation that said the opposite on the same line, as the evaluation did."""
 
     forwards: int = 0
     in_training_mode: int = 0
@@ -361,6 +361,7 @@ class EvaluationFacts(Facts):
     unmeasured: UnmeasuredFacts | None = None
     average: AverageFacts | None = None
     gallery: GalleryFacts | None = None
+    batch_scores: BatchScoreFacts | None = None
     held_edges: HeldEdgesFacts | None = None
     two_scales: TwoScalesFacts | None = None
     site: Site | None = None

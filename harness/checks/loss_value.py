@@ -341,8 +341,9 @@ class SumInsteadOfMean(Check):
     def _undivided(seen: Observation) -> Finding | None:
         """Judges a step over several batches by the same steps at the rate divided by their number, which is what dividing comes to."""
         own, batches = seen.probes.train, seen.probes.undivided
+        rate = seen.probes.undivided_rate or (own.learning_rate if own is not None else math.nan)
         divided = next((curve for curve in seen.probes.train_scaled
-                        if own is not None and math.isclose(curve.learning_rate * batches, own.learning_rate, rel_tol=1e-6)), None)
+                        if math.isclose(curve.learning_rate * batches, rate, rel_tol=1e-6)), None)
         if own is None or divided is None or not reading.learned(divided) or reading.learned(own) or not reading.ends_below(divided, own):
             return None
         if seen.trainer:

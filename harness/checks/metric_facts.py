@@ -61,6 +61,18 @@ class MetricFacts(Facts):
     site: Site | None = None
 
 
+class BatchScoreFacts(Facts):
+    """A score, `name`, of each batch of an evaluation by itself: the `mean` of so many `calls`, and what the same function says of all
+    `rows` at once (`whole`)."""
+
+    name: str
+    calls: int
+    rows: int
+    mean: float
+    whole: float
+    site: Site | None = None
+
+
 class RankFacts(Facts):
     """A metric that ranks, `name`, was given `rows` answers, a model's `own` or others. `areas`: where these have two values and are cut
     from a model's scores, the area under the ROC curve by them, and by the scores."""

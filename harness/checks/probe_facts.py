@@ -336,8 +336,9 @@ class ProbeFacts(Facts):
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
     makes its loss of the rows by adding them up itself. `softmax_of_one`: the shape of what a softmax is taken of along an axis of length
     one, next to a longer one, in every step that was looked at. `undivided`: of so many batches each step adds up the gradients, and none
-    of their mean losses was divided by that number. `fillers_counted`: the loss changes with the labels of tokens that the attention mask
-    hides. `straight`: a model that could bend, and does not. `alike`: units that are all the same. `same_batch`: one that
+    of their mean losses was divided by that number; `undivided_rate`: the mean rate of the steps. `fillers_counted`: the loss changes
+    with the labels of tokens that the attention mask hides. `straight`: a model that could bend, and does not. `alike`: units that are
+    all the same. `same_batch`: one that
     comes at every step, anew. `orderless`: a model that attends, and cannot tell in which order steps come. `half_lost`: how far gradients
     in float16 are from those of a scaled loss, as a part of their norm.
     """
@@ -391,6 +392,7 @@ class ProbeFacts(Facts):
     summed: SumFacts | None = None
     softmax_of_one: list[int] | None = None
     undivided: int = 0
+    undivided_rate: float | None = None
     skipped: dict[str, str] = {}
     overfit_rows: int = 0
     evaluation_values: dict[str, float] = {}

@@ -115,10 +115,10 @@ class Fits(Generic[S]):
         self.step_s = step_s
         self._steps = steps
         self._facts = facts
-        self._clock = clock
-        self._seconds = seconds
+        self._clock, self._seconds = clock, seconds
         self._forward_s = 0.0
         self._displacement: float | None = None
+        self.mean_rate = 1.0  # of the script's steps, which a schedule may have changed, by the rate that they began with
 
     @property
     def _left(self) -> float:
@@ -244,7 +244,7 @@ class Fits(Generic[S]):
         if learns(own.losses):
             facts.skipped["train_scaled"] = _LEARNS
             if facts.undivided and not reading.learned(own):  # down to what a constant answer costs is no proof of the step's size
-                self._elsewhere(own, 1 / facts.undivided, half)
+                self._elsewhere(own, self.mean_rate / facts.undivided, half)
             return
         moved = self._displacement if self._displacement is not None else 1.0
         if _STILL <= moved < NEAR and not self._fitted(own):
@@ -256,7 +256,7 @@ class Fits(Generic[S]):
 
     def _other_rates(self, own: CurveFacts, moved: float) -> list[float]:
         """The factors of the rate to hold the script's own against, by how far its steps moved the weights; the best guess first."""
-        divided = [1 / self._facts.undivided] if self._facts.undivided else []
+        divided = [self.mean_rate / self._facts.undivided] if self._facts.undivided else []
         if not moved <= 1.0:  # nor a number any more
             # Weights that moved by more than their own size want more than a little less: halfway (in powers) to a sensible movement.
             return [*divided, max(1e-4, math.sqrt(_SLOWER * min(_SLOWER, _SENSIBLE / moved))), _SLOWER]

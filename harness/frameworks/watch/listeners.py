@@ -1,20 +1,33 @@
-"""Who listens to which of the calls that a script makes itself."""
+"""Who listens to which of the calls that a script makes itself: those that are marked in its tree, and those of scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from harness.frameworks.watch import own_calls
+from harness.frameworks.watch.batch_scores import BatchScores
 from harness.frameworks.watch.box_calls import Overlaps, Suppressions
 from harness.frameworks.watch.merging import Merging
+from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.own_calls import Listener, OwnCalls
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
 
-def calls(session: WatchSession) -> OwnCalls:
-    """The calls of a session's script, each told to whom its name concerns."""
+class Listeners:
+    """All of them; each hears of the calls by its name."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+
+    def attach(self) -> None:
+        """Hook the marked calls and comparisons, NumPy's averages, and scikit-learn's scores."""
+        for part in (_calls(self._session), NumpyComparisons(self._session), BatchScores(self._session)):
+            part.attach()
+
+
+def _calls(session: WatchSession) -> OwnCalls:
     merging, overlaps, suppressions = Merging(session), Overlaps(session), Suppressions(session)
 
     def find(name: str) -> Listener | None:

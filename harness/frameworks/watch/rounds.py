@@ -7,6 +7,7 @@ were before the first step. Everything is put back afterwards.
 from __future__ import annotations
 
 import math
+import statistics
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -258,6 +259,8 @@ class Rounds(ABC, Generic[S]):
                                        constant_answer.of_numbers(self.watched.seen))  # while the weights are those of now
                 rates = [step.learning_rate for step in self.watched.seen.steps if step.learning_rate is not None]
                 calls = self.watched.seen.loss_calls
+                fits.mean_rate = max(1.0, statistics.fmean(rates) / fits.backend.rate) if rates and fits.backend.rate else 1.0
+                self.facts.undivided_rate = fits.mean_rate * fits.backend.rate
                 self.facts.undivided = self.watched.session.safely("batches that are added up", self.undivided) or 0
                 fits.train(losses, highest=max(rates) if used_up(rates) else None,  # these too
                            numbers=any(map(_of_numbers, calls)))

@@ -26,7 +26,7 @@ from harness.checks.base import WALK, all_checks, walk
 from harness.checks.observation import Observation
 from harness.checks.tensor_facts import Site
 from harness.frameworks.resources import resident_bytes
-from harness.frameworks.watch import added_on, exceptions, imports, listeners, reseeded, sources, sweeps, texts
+from harness.frameworks.watch import added_on, exceptions, imports, reseeded, sources, sweeps, texts
 from harness.frameworks.watch.answered import Answered
 from harness.frameworks.watch.arithmetic import Arithmetic
 from harness.frameworks.watch.choosers import Choosers
@@ -43,9 +43,9 @@ from harness.frameworks.watch.growing import Growing
 from harness.frameworks.watch.indicators import Indicators
 from harness.frameworks.watch.joined import Joined
 from harness.frameworks.watch.limits import Limits
+from harness.frameworks.watch.listeners import Listeners
 from harness.frameworks.watch.maps import Maps
 from harness.frameworks.watch.numberings import Numberings
-from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.one_row import OneRow
 from harness.frameworks.watch.patches import Patches
 from harness.frameworks.watch.raw_bytes import RawBytes
@@ -184,8 +184,8 @@ class WatchSession:
             self.when_imported(name, functools.partial(self._start, name))
         self.when_imported("transformers.utils.logging", self._hear)
         for part in (self._maps, self._columns, self._configs, self.encoders, self.choosers, self.raw_bytes, self.wholes, self.seeds,
-                     Indicators(self), Arithmetic(self), NumpyComparisons(self), Grouped(self), self.folds, self.file_pairs,
-                     self.numberings, Glued(self), listeners.calls(self)):
+                     Indicators(self), Arithmetic(self), Grouped(self), self.folds, self.file_pairs,
+                     self.numberings, Glued(self), Listeners(self)):
             part.attach()
 
     def when_imported(self, name: str, hook: Callable[[Any], None]) -> None:

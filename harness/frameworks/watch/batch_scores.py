@@ -1,0 +1,101 @@
+"""Scores of scikit-learn that a script takes of each batch by itself, to average them: what they say of all rows at once."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.checks.metric_facts import BatchScoreFacts
+from harness.frameworks.watch import tensors
+from harness.frameworks.watch.sites import Place, site
+
+if TYPE_CHECKING:
+    from harness.frameworks.watch.session import WatchSession
+
+# None of these is the mean of what it says of parts.
+_SCORES = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score", "balanced_accuracy_score", "matthews_corrcoef",
+           "cohen_kappa_score", "roc_auc_score", "average_precision_score", "r2_score")
+_LEAST, _MOST, _ROWS = 4, 256, 200_000
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class _Pass:
+    """The calls on one line since a model was trained last."""
+
+    trained: int
+    forwards: int
+    references: list[Array] = field(default_factory=list)
+    answers: list[Array] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+
+class BatchScores:
+    """Told of the calls of scores; a pass is over where a model is trained again."""
+
+    def __init__(self, session: WatchSession) -> None:
+        self._session = session
+        self._passes: dict[Place, _Pass] = {}
+
+    def attach(self) -> None:
+        """Hook scikit-learn's."""
+        self._session.when_imported("sklearn.metrics", self._hook)
+
+    def _hook(self, module: Any) -> None:
+        for name in _SCORES:
+            self._session.patches.replace(module, name, self._wrap)
+
+    def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        session = self._session
+
+        @functools.wraps(original)
+        def score(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            if session.active and session.observation.steps and isinstance(made, float):
+                session.safely("a score of a batch", self._scored, original, args, kwargs, made)
+            return made
+
+        return score
+
+    def _scored(self, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], made: float) -> None:
+        given = list(args)
+        wanted = given.pop(0) if given else kwargs.get("y_true")
+        answered = given.pop(0) if given else kwargs.get("y_pred", kwargs.get("y_score"))
+        if given or kwargs.get("sample_weight") is not None:
+            return
+        place, sides = self._session.sites.direct(), (_plain(wanted), _plain(answered))
+        if place is None or sides[0] is None or sides[1] is None or not math.isfinite(made):
+            return
+        facts = self._session.observation.evaluation
+        known = self._passes.get(place)
+        if known is None or known.trained != facts.training_forwards:
+            known = self._passes[place] = _Pass(facts.training_forwards, facts.forwards)
+        if len(known.values) >= _MOST or sum(map(len, known.references)) > _ROWS:
+            return
+        known.references.append(sides[0])
+        known.answers.append(sides[1])
+        known.values.append(made)
+        rest = {name: value for name, value in kwargs.items() if name not in ("y_true", "y_pred", "y_score")}
+        with self._session.paused():
+            self._look(known, place, original, rest)
+
+    def _look(self, known: _Pass, place: Place, original: Callable[..., Any], rest: dict[str, Any]) -> None:
+        """Batches of a loader: all of one size but for the last, and a model has run for each of them."""
+        facts, sizes = self._session.observation.evaluation, list(map(len, known.references))
+        ran = facts.forwards - known.forwards
+        if len(sizes) < _LEAST or len(set(sizes[:-1])) > 1 or sizes[-1] > sizes[0] or sizes[0] < 2 or ran < len(sizes) - 1:
+            return
+        whole = float(original(np.concatenate(known.references), np.concatenate(known.answers), **rest))
+        facts.batch_scores = BatchScoreFacts(name=original.__name__, calls=len(sizes), rows=sum(sizes), mean=float(np.mean(known.values)),
+                                             whole=whole, site=site(place))
+
+
+def _plain(value: Any) -> Array | None:
+    found = np.asarray(value) if isinstance(value, list) else tensors.array(value)
+    return found if found is not None and found.ndim in (1, 2) and len(found) else None
