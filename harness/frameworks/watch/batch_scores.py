@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,7 @@ class BatchScores:
         known.answers.append(sides[1])
         known.values.append(made)
         rest = {name: value for name, value in kwargs.items() if name not in ("y_true", "y_pred", "y_score")}
-        with self._session.paused():
+        with self._session.paused(), warnings.catch_warnings(action="ignore"):
             self._look(known, place, original, rest)
 
     def _look(self, known: _Pass, place: Place, original: Callable[..., Any], rest: dict[str, Any]) -> None:
