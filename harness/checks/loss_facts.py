@@ -29,10 +29,13 @@ class NegatedFacts(Facts):
 
 class PolicyFacts(Facts):
     """A loss made of log-probabilities of actions, and of what these were worth by the script's own `name`: the cosine of its derivative by
-    the first with the second, step by step. Near -1 steps make good actions likelier, near 1 they make them rarer."""
+    the first with the second, step by step. Near -1 steps make good actions likelier, near 1 they make them rarer. `attached`: the cosine
+    of its derivative by what actions were worth with the log-probabilities, both without what goes along with the worth itself; 0 where
+    that has no gradient. Near 1 or -1 a step changes what actions are said to be worth so that the likely ones gain."""
 
     name: str
     along: list[float] = []
+    attached: list[float] = []
     site: Site | None = None
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.frameworks.watch import tensors, worth
+from harness.frameworks.watch.sites import names_of
 
 if TYPE_CHECKING:
+    from harness.checks.loss_facts import PolicyFacts
     from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.torch_watch import TorchWatcher
 
@@ -51,3 +53,18 @@ class Policy:
         pulls = [tensors.array(zeros(log) if part is None else part) for part, log in zip(parts, logs, strict=True)]
         pull = np.concatenate([part.reshape(-1) for part in pulls if part is not None])
         worth.note(self._watch.seen, self._watch.session.sites, pull, tensors.array)
+        if self._watch.seen.policy is not None:
+            self._watch.session.safely("a worth with a gradient", self._attached, loss, self._watch.seen.policy)
+
+    def _attached(self, loss: Any, facts: PolicyFacts) -> None:
+        """What the loss wants of the worth of actions: a critic alone is asked for what came, whatever the actions' log-probabilities."""
+        valued = next((value for frame in self._watch.session.sites.frames() for name, value in names_of(frame).items()
+                       if name == facts.name and tensors.is_tensor(value)), None)
+        if valued is None or not valued.requires_grad:
+            facts.attached.append(0.0)
+            return
+        found, = self._watch.torch.autograd.grad(loss.sum(), [valued], retain_graph=True, allow_unused=True)
+        logs = self._watch.torch.cat([log.detach().reshape(-1) for log in self._logs])
+        if found is not None and found.numel() == logs.numel():
+            plain = [np.asarray(tensors.array(part), np.float64).reshape(-1) for part in (found, logs, valued)]
+            facts.attached.append(worth.beside(*plain))

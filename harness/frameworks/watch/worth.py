@@ -17,7 +17,7 @@ from harness.frameworks.watch import parsed
 from harness.frameworks.watch.sites import Sites, names_of, site
 
 Array = np.ndarray[Any, Any]
-_LEAST = 8
+_LEAST, _NOTHING = 8, 1e-4
 # Names of what is to become large, and of what is to become small.
 _WORTH = re.compile(r"adv|return|reward|gain|gae|rtg|^(g|gs|r|rs|rets?|td|delta)$", re.IGNORECASE)
 _COST = re.compile(r"cost|loss|neg|penal|regret|error", re.IGNORECASE)
@@ -48,6 +48,15 @@ def entropy(seen: Observation, derivative: float, place: Site | None) -> None:
     if derivative:
         known = seen.entropy = seen.entropy or EntropyFacts(site=place)
         known.derivatives.append(derivative)
+
+
+def beside(pull: Array, logs: Array, valued: Array) -> float:
+    """The cosine of two of these, float[actions], once what is a straight line of the third is taken away from both."""
+    line = np.stack([valued, np.ones_like(valued)], 1)
+    rests = [part - line @ np.linalg.lstsq(line, part, rcond=None)[0] for part in (pull, logs)]
+    if len(pull) < _LEAST or np.linalg.norm(rests[0]) <= _NOTHING * np.linalg.norm(pull):
+        return 0.0
+    return _cosine(*rests)
 
 
 def _cosine(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float:
