@@ -17,7 +17,7 @@ class AttachedWorth(Check):
     """The policy's loss trains the critic: the advantage that it multiplies by has a gradient.
 
     An advantage is what came less what the critic expected. Multiplied by the log-probability of an action, it is to be a number; with its
-    gradient the product can also grow by a critic that expects less of likely actions than they bring, and this is what it learns then.
+    gradient the product can also grow by a critic that expects more of whatever was unlikely, and this is what it learns then.
     Source: Mnih et al. 2016, "Asynchronous Methods for Deep Reinforcement Learning", algorithm S3 (the gradient of the policy is of the
     log-probability alone); Sutton and Barto 2018, chapter 13.
     """
@@ -37,7 +37,7 @@ class AttachedWorth(Check):
             return None
         return Finding(
             message=f"`{facts.name}` goes into the policy's loss with its gradient: what actions were worth is the critic's own answer, "
-                    "and each step moves that so that likely actions look better than expected.",
+                    "and each step raises that, the more so the rarer the action was.",
             remedy=f"Take it as a number there: `-(log_prob * {facts.name}.detach()).mean()`; the critic learns from its own term.",
             site=facts.site or reading.place(seen, "loss", "backward"),
             evidence=[(f"derivative of the loss by `{facts.name}`, beside the log-probabilities: cosine {statistics.fmean(told):.3f} over "

@@ -52,6 +52,26 @@ def test_the_sign(tmp_path: Path, loss: str, name: str, *, wrong: bool) -> None:
         assert told.site.source.startswith("loss = ")
 
 
+CRITIC = TEXT.replace("net = nn.Linear(4, 3)", "net, critic = nn.Linear(4, 3), nn.Linear(4, 1)").replace(
+    "Adam(net.parameters()", "Adam([*net.parameters(), *critic.parameters()]").replace(
+    "NAME = NAME - NAME.mean()", "returns, values = NAME, critic(states).squeeze(1)\n    NAME = WORTH")
+OWN = " + 0.5 * (returns - values).pow(2).mean()"
+
+
+@pytest.mark.parametrize(("worth", "loss", "wrong"), [
+    ("returns - values", "-(log_probs * adv).mean()" + OWN, True), ("returns - values", "-(log_probs * adv).mean()", True),
+    ("returns - values", "-(log_probs * adv).mean() + 0.5 * adv.pow(2).mean()", True),
+    ("returns - values", "-(log_probs * adv.detach()).mean() + 0.5 * adv.pow(2).mean()", False),
+    ("returns - values", "-(log_probs * adv.detach()).mean() + nn.functional.smooth_l1_loss(values, returns)", False),
+    ("(returns - values).detach()", "-(log_probs * adv).mean()" + OWN, False),
+    ("returns - values.detach()", "-(log_probs * adv).mean()", False),
+    ("returns - values", f"-torch.min({RATIO} * adv, {RATIO}.clamp(0.8, 1.2) * adv).mean() + 0.5 * adv.pow(2).mean()", False)])
+def test_a_worth_with_a_gradient(tmp_path: Path, worth: str, loss: str, *, wrong: bool) -> None:
+    seen = watch(tmp_path, CRITIC.replace("WORTH", worth).replace("LOSS", loss).replace("NAME", "adv"))
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("L230" in found(seen)) is wrong, seen.policy
+
+
 KERAS = """
 import keras, numpy as np, tensorflow as tf
 keras.utils.set_random_seed(0)
