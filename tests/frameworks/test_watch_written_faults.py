@@ -9,7 +9,7 @@ import pytest
 
 from harness.catalog.schema import Stage
 from harness.checks.tensor_facts import Site
-from harness.frameworks.watch import default_made, late_clipping, one_side, returns, target_encoding, written
+from harness.frameworks.watch import default_made, handed_back, late_clipping, one_side, returns, target_encoding, written
 from tests.checks.made import finding, healthy, judge
 
 SPLIT = "\ntrain, test = train_test_split(orders, stratify=orders['back'])\ny = train['back'].to_numpy()\n"
@@ -113,3 +113,23 @@ def test_rows_that_are_set_aside(tmp_path: Path, text: str, line: int | None) ->
     script.write_text(text)
     found_at = written.unused(script)
     assert (found_at[1] if found_at is not None else None) == line
+
+
+BUILDER = """
+class Stage:
+    def build(self):
+        return Adam([
+            {"params": self.model.parameters()},
+        ])
+    def run(self):
+        optimizer = self.build()
+"""
+
+
+@pytest.mark.parametrize(("text", "line", "asked"), [
+    (BUILDER, 4, (8, "run")), (BUILDER, 8, None), (BUILDER + "again = Stage().build()\n", 4, None), ("x = Adam()\n", 1, None)])
+def test_where_a_helper_is_asked(tmp_path: Path, text: str, line: int, asked: tuple[int, str] | None) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    found_at = handed_back.asked((str(script), line, "build"))
+    assert (found_at[1:] if found_at is not None else None) == asked

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.training_facts import LaterFacts
-from harness.frameworks.watch import tensors, written
+from harness.frameworks.watch import handed_back, tensors, written
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ class Phases:
         left = self._left(late, known) if foreign else []
         late.apart = late.apart + 1 if left else 0
         if late.apart == _TELLING:
+            place = self.made_anew(known) or written.rebound(known.place) or handed_back.asked(known.place) or known.place
             self._watch.seen.later = LaterFacts(step=known.steps + 2 - _TELLING, held=len(own) - len(foreign), foreign=len(foreign),
-                                                left=left[:_NAMES], lacking=len(left),
-                                                site=site(self.made_anew(known) or written.rebound(known.place) or known.place))
+                                                left=left[:_NAMES], lacking=len(left), site=site(place))
 
     def made_anew(self, known: Optimizer) -> Place | None:
         """Where a model was put in the place of the optimizer's own; None where a helper built it, which says nothing of that."""
