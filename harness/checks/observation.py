@@ -111,7 +111,7 @@ from harness.checks.training_facts import (
     UnreadFacts,
     UnzeroedFacts,
 )
-from harness.checks.value_facts import BoxFacts, MergeFacts, SuppressionFacts
+from harness.checks.value_facts import BoxFacts, MergeFacts, SuppressionFacts, WrapFacts
 
 FORMAT = 1
 
@@ -141,7 +141,8 @@ class Observation(Facts):
     `foreign`: weights that were to be frozen by what the framework does not read;
     `opposed`: weights that two optimizers hold. `rounded`: steps of weights of 16 bits. `emptied`: the most telling column.
     `one_row`: batches of one row. `merges`: values of which others were made. `boxes`: given to functions of overlap; `suppressions`: that
-    keep some of them. `joined`: graphs whose edges all run among the first nodes. `transitions`: that hold one array twice.
+    keep some of them. `wraps`: arithmetic of bytes. `joined`: graphs whose edges all run among the first
+    nodes. `transitions`: that hold one array twice.
     `file_pairs`: files of two folders that are read in pairs. `scrambled`: axes that a reshape was to exchange.
     `repeated`: a layer that a list holds several times.
     `uncalled_override`: a method that a library was to call, under a name that it does not.
@@ -200,6 +201,7 @@ class Observation(Facts):
     merges: list[MergeFacts] = []
     boxes: list[BoxFacts] = []
     suppressions: list[SuppressionFacts] = []
+    wraps: list[WrapFacts] = []
     joined: JoinedFacts | None = None
     transitions: TransitionFacts | None = None
     divergence: list[DivergenceFacts] = []

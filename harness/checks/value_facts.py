@@ -41,3 +41,14 @@ class SuppressionFacts(Facts):
     calls: int = 0
     without_best: int = 0
     site: Site | None = None
+
+
+class WrapFacts(Facts):
+    """Arithmetic of tables of bytes, by its `sign`, in so many `calls` on a line: of `values` results so many do not fit into a byte
+    (`wrapped`), and were taken modulo 256."""
+
+    sign: str
+    calls: int = 0
+    values: int = 0
+    wrapped: int = 0
+    site: Site | None = None

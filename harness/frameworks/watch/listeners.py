@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.frameworks.watch import own_calls
 from harness.frameworks.watch.batch_scores import BatchScores
 from harness.frameworks.watch.box_calls import Overlaps, Suppressions
+from harness.frameworks.watch.bytes_wrapped import Wrapped
 from harness.frameworks.watch.merging import Merging
 from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.own_calls import Listener, OwnCalls
@@ -22,8 +23,9 @@ class Listeners:
         self._session = session
 
     def attach(self) -> None:
-        """Hook the marked calls and comparisons, NumPy's averages, and scikit-learn's scores."""
-        for part in (_calls(self._session), NumpyComparisons(self._session), BatchScores(self._session)):
+        """Hook the marked calls, comparisons and sums, NumPy's averages, and scikit-learn's scores."""
+        for part in (_calls(self._session), NumpyComparisons(self._session), BatchScores(self._session),
+                     Wrapped(self._session)):
             part.attach()
 
 

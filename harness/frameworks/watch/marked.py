@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from harness.frameworks.watch import equals, own_calls
+from harness.frameworks.watch import bytes_wrapped, equals, own_calls
 
 
 def mark(tree: ast.Module, text: str) -> None:
     """Marks the `tree` of a script's `text`; statements and lines stay as they are."""
     equals.mark(tree, text)
     own_calls.mark(tree, text)
+    bytes_wrapped.mark(tree, text)
