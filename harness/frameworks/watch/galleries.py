@@ -31,7 +31,7 @@ class Galleries:
         self._looked = 0
 
     def attach(self) -> None:
-        """Hook the functions of NumPy that rank. What is a method of an array cannot be hooked."""
+        """Hook the functions of NumPy that rank."""
         for name in ("argsort", "argmax", "argmin", "argpartition"):
             self._session.patches.replace(np, name, self.wrap)
 
@@ -44,6 +44,12 @@ class Galleries:
             return original(table, *args, **kwargs)
 
         return ranking
+
+    def heard(self, function: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any], _made: Any) -> None:
+        """A method that ranks was called, of NumPy's arrays, which cannot be hooked themselves."""
+        table = getattr(function, "__self__", None)
+        if isinstance(table, np.ndarray) and self.listening:
+            self.saw(table)
 
     @property
     def listening(self) -> bool:

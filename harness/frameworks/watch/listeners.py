@@ -8,6 +8,7 @@ from harness.frameworks.watch import own_calls
 from harness.frameworks.watch.batch_scores import BatchScores
 from harness.frameworks.watch.box_calls import Overlaps, Suppressions
 from harness.frameworks.watch.bytes_wrapped import Wrapped
+from harness.frameworks.watch.galleries import Galleries
 from harness.frameworks.watch.merging import Merging
 from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.own_calls import Listener, OwnCalls
@@ -30,11 +31,13 @@ class Listeners:
 
 
 def _calls(session: WatchSession) -> OwnCalls:
-    merging, overlaps, suppressions = Merging(session), Overlaps(session), Suppressions(session)
+    merging, overlaps, suppressions, galleries = Merging(session), Overlaps(session), Suppressions(session), Galleries(session)
 
     def find(name: str) -> Listener | None:
         if name in own_calls.MERGING:
             return merging.heard
+        if name in own_calls.RANKING:
+            return galleries.heard
         if own_calls.SUPPRESSING.search(name.lower()):
             return suppressions.heard
         return overlaps.heard if own_calls.OVERLAP.search(name.lower()) else None
