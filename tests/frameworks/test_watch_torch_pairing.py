@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from harness.checks import pairing
 from harness.checks.base import walk
+from harness.frameworks.watch.torch_cached import Cached
 from tests.frameworks.watching import HEAD, LOOP, found, watch
 
 STUDENT = HEAD + LOOP + """
@@ -142,6 +144,19 @@ def test_answers_that_come_back_beside_other_inputs(tmp_path: Path, *, shuffle: 
         assert seen.apart.inputs is not None
         assert seen.apart.inputs.source.startswith("pairs = ")
         assert any("known answer" in line for result in walk(seen) if result.finding for line in result.finding.evidence)
+
+
+@pytest.mark.parametrize(("labels", "parted"), [("answers", True), ("stars", False)])
+def test_a_label_that_one_answer_equals_by_chance(labels: str, *, parted: bool) -> None:
+    inputs, stars = torch.arange(64.0)[:, None], torch.full((64,), 3.5)
+    answers = torch.rand(64)
+    answers[5] = 3.5
+    seen = SimpleNamespace(apart=None)
+    cached = Cached(SimpleNamespace(seen=seen, losses=SimpleNamespace(output_of=lambda calls: calls[0].output)))
+    cached.answered(SimpleNamespace(grad=False, args=(inputs,), kwargs={}, output=answers))
+    wanted = answers if labels == "answers" else stars
+    cached.came(SimpleNamespace(facts=SimpleNamespace(site=None)), (inputs.flip(0), wanted))
+    assert (seen.apart is not None) is parted
 
 
 @pytest.mark.parametrize(("distance", "same", "fault"), [

@@ -51,9 +51,11 @@ class Cached:
             for inputs in columns:
                 if inputs is answers or len(inputs) != len(answers):
                     continue
-                both = [(own, wanted) for own, wanted in zip(inputs, asked, strict=True) if wanted is not None and own in self._inputs]
-                same = sum(own == wanted for own, wanted in both)
-                if len(both) >= _LEAST and same < 0.5 * len(both):
+                both = [(own, wanted, answer) for own, wanted, answer in zip(inputs, asked, answers, strict=True)
+                        if wanted is not None and own in self._inputs]
+                same = sum(own == wanted for own, wanted, _ in both)
+                # A label such as 3.5, of which there are many rows, may be an answer by chance.
+                if len({answer for *_, answer in both}) >= _LEAST and same < 0.5 * len(both):
                     seen.apart = ApartFacts(steps=1, answered=True, rows=len(both), same_rows=same, inputs=loader.facts.site)
                     return
 
