@@ -23,6 +23,7 @@ MADE
 @pytest.mark.parametrize(("made", "sign"), [
     ("made = bright + np.uint8(90)", "+"), ("made = dark - bright", "-"), ("made = dark * 8", "*"),
     ("made = torch.tensor(bright) + 90", "+"),
+    ("made = np.repeat(bright, 2000, 0) + np.uint8(90)", "+"), ("made = bright + bright[:1]", "+"),
     ("made = np.stack([picture + np.uint8(90) for picture in bright])", "+"), ("made = dark + 90", None), ("made = bright - dark", None),
     ("made = bright.astype(np.float32) + 90", None), ("made = dark * np.uint8(2)", None), ("made = bright.astype(np.int16) - 250", None),
     ("made = bright + 0.5", None)])

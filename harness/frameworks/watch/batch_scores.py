@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # None of these is the mean of what it says of parts.
 _SCORES = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score", "balanced_accuracy_score", "matthews_corrcoef",
            "cohen_kappa_score", "roc_auc_score", "average_precision_score", "r2_score")
-_LEAST, _MOST, _ROWS = 4, 256, 200_000
+_LEAST, _MOST, _ROWS, _FEW = 4, 256, 200_000, 5000
 
 Array = np.ndarray[Any, Any]
 
@@ -92,6 +92,8 @@ class BatchScores:
         ran = facts.forwards - known.forwards
         if len(sizes) < _LEAST or len(set(sizes[:-1])) > 1 or sizes[-1] > sizes[0] or sizes[0] < 2 or ran < len(sizes) - 1:
             return
+        if sum(sizes) > _FEW and len(sizes) & (len(sizes) - 1):
+            return  # of many rows it is asked for now and then
         whole = float(original(np.concatenate(known.references), np.concatenate(known.answers), **rest))
         facts.batch_scores = BatchScoreFacts(name=original.__name__, calls=len(sizes), rows=sum(sizes), mean=float(np.mean(known.values)),
                                              whole=whole, site=site(place))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _OPERATORS = {ast.Add: ("__add_in_watched_script__", operator.add), ast.Sub: ("__sub_in_watched_script__", operator.sub),
               ast.Mult: ("__mul_in_watched_script__", operator.mul)}
-_LEAST, _LINES, _CALLS = 64, 16, 100
+_LEAST, _LINES, _CALLS, _LARGEST = 64, 16, 100, 1 << 21
 
 for _name, _function in _OPERATORS.values():
     setattr(builtins, _name, _function)
@@ -73,11 +74,14 @@ class Wrapped:
         facts = self._kept.get(place) if place is not None else None
         if place is None or (facts is None and len(self._kept) >= _LINES) or (facts is not None and facts.calls >= _CALLS):
             return
+        rows = len(made) * _LARGEST // max(_LARGEST, math.prod(made.shape))  # of a large table the first ones
+        if rows < 1:
+            return
         with self._session.paused():
-            sides = [np.asarray(side if found is None else found).astype(np.int64) for side in (left, right)
-                     for found in (tensors.array(side),)]
-            found = tensors.array(made)
-        if found is None or found.size < _LEAST:
+            first = [part[:rows] if tuple(getattr(part, "shape", ())) == tuple(made.shape) else part for part in (left, right, made)]
+            plain = [np.asarray(part if array is None else array) for part in first for array in (tensors.array(part),)]
+            found, sides = plain[2], [side.astype(np.int64) for side in plain[:2]]
+        if found.size < _LEAST or np.broadcast_shapes(*(side.shape for side in sides)) != found.shape:
             return
         if facts is None:
             facts = self._kept[place] = WrapFacts(sign={"add": "+", "sub": "-", "mul": "*"}[original.__name__], site=site(place))

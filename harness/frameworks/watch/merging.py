@@ -13,7 +13,8 @@ from harness.frameworks.watch.sites import Place, site
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-_LINES, _CALLS, _LEAST, _LARGEST, _VALUES = 8, 400, 8, 1 << 22, 64
+_LINES, _CALLS, _LEAST, _VALUES = 8, 400, 8, 64
+_LARGEST, _PLACES = 1 << 20, 1 << 22  # numbers that are looked at of one call, and on one line
 
 Array = np.ndarray[Any, Any]
 
@@ -34,18 +35,19 @@ class Merging:
         if place is None or (place not in self._kept and len(self._kept) >= _LINES):
             return
         facts = self._kept.get(place)
-        if facts is not None and facts.calls >= _CALLS:
+        if facts is not None and (facts.calls >= _CALLS or facts.places >= _PLACES):
             return
         with self._session.paused():
             after = _plain(made)
             before = next((part for part in map(_plain, self._given(function, args, kwargs)) if part is not None
                            and after is not None and part.shape == after.shape and part.dtype.kind in "iu"), None)
-        if after is None or before is None or not _LEAST <= after.size <= _LARGEST:
+        if after is None or before is None or after.size < _LEAST:
             return
         if facts is None:
             facts = self._kept[place] = MergeFacts(shape=list(after.shape), site=site(place))
             self._session.observation.merges.append(facts)
-        _add(facts, before, after)
+        apart = after.size // _LARGEST + 1
+        _add(facts, before.reshape(-1)[::apart], after.reshape(-1)[::apart])
 
     @staticmethod
     def _whole(made: Any) -> bool:

@@ -28,7 +28,7 @@ OVERLAP = re.compile(r"(^|_)(g|d|c)?iou|iou(_|$)|jaccard|box_overlap")
 SUPPRESSING = re.compile(r"(^|_)nms(_|$)|non_?max|suppress")
 
 
-def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
+def _called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
@@ -66,7 +66,7 @@ class OwnCalls:
     def _wrap(self, original: Any) -> Any:
         session, known = self._session, self._known
 
-        def called(function: Any, *args: Any, **kwargs: Any) -> Any:
+        def called(function: Any, /, *args: Any, **kwargs: Any) -> Any:
             made = function(*args, **kwargs)
             name = getattr(function, "__name__", "")
             if name not in known:
