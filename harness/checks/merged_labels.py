@@ -31,7 +31,8 @@ class MergedLabels(Check):
         first call of a loss that takes class ids and a mean over all of them."""
         call = next((call for call in seen.loss_calls if call.takes_class_ids and call.target is not None), None)
         classes = _classes(call)
-        if call is None or classes is None or call.reduction == "none" or call.weighted:
+        # Keras' weights may be those of rows and places, and 0 where there is no label; PyTorch's are of classes.
+        if call is None or classes is None or call.reduction == "none" or (call.weighted and seen.framework != "torch"):
             return None
         for facts in seen.merges:
             if facts.changed >= max(_LEAST, _SHARE * facts.places) and _are_labels(facts, call, classes):

@@ -99,6 +99,34 @@ model.fit(x, y, epochs=2, verbose=0)
     assert ("D123" in found(watch(tmp_path, text, probe_seconds=0.0))) is merged
 
 
+WEIGHED = test_watch_keras.HEAD.replace("NAME", "keras") + """
+rng = np.random.default_rng(0)
+mask = rng.integers(0, 3, (320, 6)); mask[:, 0] = 255
+x, known = rng.normal(size=(320, 6, 4)).astype("float32"), (mask != 255).astype("float32")
+y = np.where(mask == 255, 0, mask)
+model = keras.Sequential([keras.Input((6, 4)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(3)])
+loss_fn = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(keras.optimizers.Adam(1e-2), loss_fn)
+TRAINED
+"""
+TAPE = """
+for start in range(0, 320, 32):
+    part = slice(start, start + 32)
+    with tf.GradientTape() as tape:
+        loss = loss_fn(y[part], model(x[part], training=True)WEIGHTS)
+    model.optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize(("trained", "merged"), [
+    ("model.fit(x, y, verbose=0)", True), ("model.fit(x, y, sample_weight=known, verbose=0)", False),
+    (TAPE.replace("WEIGHTS", ""), True), (TAPE.replace("WEIGHTS", ", sample_weight=known[part]"), False)])
+def test_fillers_that_weights_leave_out(tmp_path: Path, trained: str, *, merged: bool) -> None:
+    pytest.importorskip("keras")
+    seen = watch(tmp_path, WEIGHED.replace("TRAINED", trained), probe_seconds=0.0)
+    assert ("D123" in found(seen)) is merged
+
+
 BOXES = HEAD + LOOP + """
 import numpy as np
 rng = np.random.default_rng(1)

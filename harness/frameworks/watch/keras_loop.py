@@ -219,6 +219,7 @@ class Loop:
 
     def _called(self, loss: Any, true: Any, pred: Any, weight: Any, value: Any) -> None:
         call = self._watch.compiles.loss(None, loss, self._number)
+        call.weighted = weight is not None and call.name in ("sparse_categorical", "categorical", "bce")
         call.swapped = exchanged(loss, true, pred, list(self._outputs.values()))
         if call.swapped:
             self._watch.session.site("loss.swapped")
