@@ -55,8 +55,7 @@ class SwappedLoss(Check):
             message="The loss hands its arguments on the other way round: the model's output stands in the place of the true shares, some "
                     "of which are 0, and it is their logarithm that is taken.",
             remedy="The true values come first: `kl_divergence(y_true, y_pred)`, `categorical_crossentropy(y_true, y_pred)`.",
-            site=place, evidence=[f"targets from {call.target.minimum:g} to {call.target.maximum:g}; the loss of the first step: "
-                                  f"{call.value:.4g}" if call.value is not None and call.target.maximum is not None else ""])
+            site=place, evidence=[f"the least of the targets: {call.target.minimum:g}", *reading.own_losses(seen)])
 
     @staticmethod
     def _swapped(call: LossCall, seen: Observation) -> bool:

@@ -19,6 +19,7 @@ from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import site
 
 if TYPE_CHECKING:
+    from harness.checks.tensor_facts import Site
     from harness.frameworks.watch.session import WatchSession
 
 _CALLS, _ROWS, _BOXES, _DRAWN = 300, 4000, 5, 2000
@@ -73,7 +74,7 @@ class Overlaps:
     def _begun(self, function: Any, form: str | None) -> BoxFacts | None:
         if form is None:
             return None
-        facts = BoxFacts(form=form, function=function.__name__, site=_read(function))
+        facts = BoxFacts(form=form, function=function.__name__, site=_first(function, _takes_apart))
         self._session.observation.boxes.append(facts)
         return facts
 
@@ -194,7 +195,7 @@ class Suppressions:
             return
         name = function.__name__
         if name not in self._known:
-            self._known[name] = SuppressionFacts(function=name, site=_ordered(function) or site(self._session.sites.direct()))
+            self._known[name] = SuppressionFacts(function=name, site=_first(function, _orders) or site(self._session.sites.direct()))
             self._session.observation.suppressions.append(self._known[name])
         facts = self._known[name]
         facts.calls += 1
@@ -216,20 +217,19 @@ def _kept(made: Any, boxes: Array) -> set[int] | None:
     return None
 
 
-def _read(function: Any) -> Any:
-    """The first line of a function that takes something apart."""
-    lines = [node.lineno for node in ast.walk(_written(function)) if isinstance(node, ast.Subscript | ast.Tuple | ast.Call)]
-    return site((function.__code__.co_filename, min(lines), function.__code__.co_name)) if lines else None
-
-
-def _written(function: Any) -> ast.AST:
+def _first(function: Any, wanted: Callable[[ast.AST], bool]) -> Site | None:
+    """The first line of a function of the script's with something that is wanted."""
     code = getattr(function, "__code__", None)
-    found = parsed.function(parsed.tree(code.co_filename), code.co_name, code.co_firstlineno) if code is not None else None
-    return ast.Module(found.body, []) if found is not None else ast.Module([], [])
+    if code is None:
+        return None
+    found = parsed.function(parsed.tree(code.co_filename), code.co_name, code.co_firstlineno)
+    lines = [getattr(node, "lineno", 0) for part in (found.body if found is not None else []) for node in ast.walk(part) if wanted(node)]
+    return site((code.co_filename, min(lines), code.co_name)) if lines else None
 
 
-def _ordered(function: Any) -> Any:
-    """Where a function of the script's puts something in order."""
-    lines = [call.lineno for call in ast.walk(_written(function)) if isinstance(call, ast.Call)
-             and name_of(call.func) in ("argsort", "sort", "sorted", "topk", "argmax", "argmin")]
-    return site((function.__code__.co_filename, min(lines), function.__code__.co_name)) if lines else None
+def _takes_apart(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript | ast.Tuple | ast.Call)
+
+
+def _orders(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and name_of(node.func) in ("argsort", "sort", "sorted", "topk", "argmax", "argmin")

@@ -104,7 +104,7 @@ class Evaluations:
             self._seen.in_training_mode += 1
             watch.session.site("train_mode", training)
         if len(watch.seen.eval_batches) < _BATCHES:
-                watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
+            watch.seen.eval_batches.append(watch.data.describe(columns_of(seen["data"])))
         if len(seen["losses"]) != 1 or watch.seen.further is not None:  # else its answers are of a training that is not watched
             return
         self._scored(seen["losses"][0].get("pred"))

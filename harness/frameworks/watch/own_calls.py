@@ -42,7 +42,7 @@ def mark(tree: ast.Module, text: str) -> None:
         return
     defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _heard(name_of(node.func) or "", defined):
+        if isinstance(node, ast.Call) and _heard(name_of(node.func), defined):
             node.args.insert(0, node.func)
             node.func = ast.copy_location(ast.Name(id=NAME, ctx=ast.Load()), node.func)
 
