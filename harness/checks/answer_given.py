@@ -126,11 +126,12 @@ def _own_mean(found: OwnMeanFacts) -> Finding:
     """Target encoding of the very rows that it was made of."""
     return Finding(
         message=f"Column {found.column} of the inputs (of {found.columns}, counted from 0) is the mean of the labels of each row's "
-                f"group, its own label among them: it correlates with the labels by {found.told:.2f}, and by {found.without:.2f} where "
-                "each row's own is left out.",
+                f"group{f', for {found.rows} of the rows' * found.part}, its own label among them: it correlates with the labels by "
+                f"{found.told:.2f}, and by {found.without:.2f} where each row's own is left out.",
         remedy="Take the means of other rows than those that they are for: in folds, as `TargetEncoder(...).fit_transform` of scikit-learn "
                "does, or without the row's own, `(sum - y) / (count - 1)`; the evaluation gets the means of all training rows.",
         site=found.site, evidence=[f"{found.groups} groups of {found.rows} rows, {found.rows / found.groups:.1f} on average"])
+
 
 
 def _looks_ahead(seen: Observation, found: AheadFacts) -> Finding:

@@ -182,6 +182,7 @@ class LossCall(Facts):
 
     `name` is normalised: cross_entropy, nll, bce, bce_with_logits, mse, l1, hinge, kl, sparse_categorical, categorical, model (the
     model's own) or other.
+    `asked`: how often each class is wanted, by the first step's target of any shape.
     `activation`: which the input came out of (Keras in `fit`), `linear` where none. `from_logits` as given or by default (Keras).
     `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the output of a softmax/sigmoid.
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
@@ -213,6 +214,7 @@ class LossCall(Facts):
     ignore_index: int | None = None
     row_losses: list[float] = []
     row_labels: list[Any] = []
+    asked: dict[str, int] = {}
     site: Site | None = None
     step: int = 0
 

@@ -29,7 +29,8 @@ class MetricFacts(Facts):
     `training_mode`: the model was in training mode in this evaluation. `fractions`: the predictions are no whole numbers.
     `cuts`: the least and the largest threshold of a metric object that cuts probabilities; `raw`: what it is given are none.
     `works`: what the same function does not raise at where it raised: the `first` of several arrays, the `classes` of the largest scores,
-    or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows. `swapped`: the references are
+    or the `first classes`. `pairs`: of a reference and the class that was predicted for it, how many rows; `shape`: of what the
+    script compared last. `swapped`: the references are
     what a model has answered, and the predictions are not. `cut`: where a model answers yes and no with one number a row, the share of
     answers that are right if that is cut at one half, or at zero. `left_out`: of the references, the share that is -100; `longer`: what
     the same function says where every row has more of these at its end; `counted`: the line of it that compares. `exchanged`: what it says
@@ -46,6 +47,7 @@ class MetricFacts(Facts):
     predicted_counts: dict[str, int] = {}
     reference_counts: dict[str, int] = {}
     pairs: list[tuple[int, int, int]] = []
+    shape: list[int] = []
     fractions: bool | None = None
     cuts: tuple[float, float] | None = None
     raw: bool | None = None

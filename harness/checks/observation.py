@@ -111,7 +111,7 @@ from harness.checks.training_facts import (
     UnreadFacts,
     UnzeroedFacts,
 )
-from harness.checks.value_facts import BoxFacts, MergeFacts, SuppressionFacts, WrapFacts
+from harness.checks.value_facts import BoxFacts, MergeFacts, ShareFacts, SuppressionFacts, WrapFacts
 
 FORMAT = 1
 
@@ -199,6 +199,7 @@ class Observation(Facts):
     one_hot: OneHotFacts | None = None
     one_row: OneRowFacts | None = None
     merges: list[MergeFacts] = []
+    shares: list[ShareFacts] = []
     boxes: list[BoxFacts] = []
     suppressions: list[SuppressionFacts] = []
     wraps: list[WrapFacts] = []

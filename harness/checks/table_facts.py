@@ -18,9 +18,9 @@ class GluedFacts(Facts):
 
 
 class OwnMeanFacts(Facts):
-    """Column `column` of `columns` (from 0) of a table of so many `rows` is a mean of the labels of each of so many `groups`, each row's
-    own label among them. It correlates with the labels by `told`, and by `without` where each row's own is left out of its mean. `site`:
-    where labels are taken together by groups."""
+    """Column `column` of `columns` (from 0) of a table of so many `rows`, or of so many rows that are a `part` of it, is a mean of the
+    labels of each of so many `groups`, each row's own label among them. It correlates with the labels by `told`, and by `without` where
+    each row's own is left out of its mean. `site`: where labels are taken together by groups."""
 
     column: int
     columns: int
@@ -28,4 +28,5 @@ class OwnMeanFacts(Facts):
     rows: int
     told: float
     without: float
+    part: bool = False
     site: Site | None = None

@@ -52,3 +52,16 @@ class WrapFacts(Facts):
     values: int = 0
     wrapped: int = 0
     site: Site | None = None
+
+
+class ShareFacts(Facts):
+    """Shares of rows that were taken on a line before the training began: so many `calls`, each of which asks for one of so many `shares`.
+    `same`: how many of them asked for the same one of the same rows, the last of which has this `number`. `looped`: the line of a loop that
+    it is taken in."""
+
+    shares: int
+    calls: int = 0
+    same: int = 0
+    number: int = 0
+    looped: Site | None = None
+    site: Site | None = None

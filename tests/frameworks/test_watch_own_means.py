@@ -74,3 +74,32 @@ def test_rates_of_groups(tmp_path: Path, training: str, encoded: str, smooth: st
         assert told.site is not None
         assert told.site.source == f"train_rate = {encoded}"
         assert told.message.startswith("Column 0 of the inputs (of 2, counted from 0) is the mean of the labels")
+
+
+PARTED = TEXT.split("train, test =", maxsplit=1)[0] + """
+order = rng.permutation(1200)
+fit, held = order[:900], order[900:]
+def rates(rows):
+    found = rows.groupby("shop")["back"].agg(["sum", "count"])
+    return (found["sum"] + 1) / (found["count"] + 2)
+column = np.zeros(1200)
+for fold in range(5):
+    inner = np.arange(900) % 5 == fold
+    column[fit[inner]] = table["shop"].iloc[fit[inner]].map(rates(table.iloc[fit[~inner]])).fillna(0.5)
+column[held] = table["shop"].iloc[held].map(rates(OF)).fillna(0.5)
+X = np.column_stack([column, table["size"]])
+X = ((X - X[fit].mean(0)) / X[fit].std(0)).astype("float32")
+X, held, y, wanted = X[fit], X[held], table["back"].to_numpy("float32")[fit], table["back"].to_numpy()[held]
+"""
+
+
+@pytest.mark.parametrize(("of", "fault"), [("table", True), ("table.iloc[fit]", False)])
+def test_rates_of_held_rows(tmp_path: Path, of: str, *, fault: bool) -> None:
+    parted = PARTED.replace("OF", of).replace("X, held, y", "x_fit, x_held, y")
+    training = TORCH[len(TEXT):].replace("torch.tensor(X)", "torch.tensor(x_fit)").replace("torch.tensor(held)", "torch.tensor(x_held)")
+    seen = watch(tmp_path, parted + training, steps=40, probe_seconds=1)
+    assert ("D111" in found(seen)) == fault, seen.own_mean
+    if fault:
+        told = next(result.finding for result in walk(seen) if result.code == "D111")
+        assert told is not None
+        assert "for 300 of the rows, its own label among them" in told.message

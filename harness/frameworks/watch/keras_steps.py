@@ -330,6 +330,7 @@ class Steps:
                 each = rows.reshape(len(rows), -1).mean(1)[:_ROWS]
                 call.row_losses = [float(value) for value in each]
                 call.row_labels = (class_ids(true) or [])[:_ROWS]
+                call.asked = tensors.class_counts(true) if call.takes_class_ids else {}
             if call.site is not None:
                 watch.session.site("loss", call.site)
             found.append(call)

@@ -12,6 +12,7 @@ from harness.frameworks.watch.galleries import Galleries
 from harness.frameworks.watch.merging import Merging
 from harness.frameworks.watch.numpy_compared import NumpyComparisons
 from harness.frameworks.watch.own_calls import Listener, OwnCalls
+from harness.frameworks.watch.shares import Shares
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
@@ -25,17 +26,20 @@ class Listeners:
 
     def attach(self) -> None:
         """Hook the marked calls, comparisons and sums, NumPy's averages, and scikit-learn's scores."""
-        for part in (_calls(self._session), NumpyComparisons(self._session), BatchScores(self._session),
+        shares = Shares(self._session)
+        for part in (_calls(self._session, shares), shares, NumpyComparisons(self._session), BatchScores(self._session),
                      Wrapped(self._session)):
             part.attach()
 
 
-def _calls(session: WatchSession) -> OwnCalls:
+def _calls(session: WatchSession, shares: Shares) -> OwnCalls:
     merging, overlaps, suppressions, galleries = Merging(session), Overlaps(session), Suppressions(session), Galleries(session)
 
     def find(name: str) -> Listener | None:
         if name in own_calls.MERGING:
             return merging.heard
+        if name in own_calls.SHARING:
+            return shares.heard
         if name in own_calls.RANKING:
             return galleries.heard
         if own_calls.SUPPRESSING.search(name.lower()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from harness.frameworks.watch import bytes_wrapped, equals, own_calls
+from harness.frameworks.watch import bytes_wrapped, equals, own_calls, shares
 
 
 def mark(tree: ast.Module, text: str) -> None:
@@ -12,3 +12,4 @@ def mark(tree: ast.Module, text: str) -> None:
     equals.mark(tree, text)
     own_calls.mark(tree, text)
     bytes_wrapped.mark(tree, text)
+    shares.mark(tree, text)

@@ -23,6 +23,7 @@ NAME = "__call_in_watched_script__"
 Listener = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]
 
 MERGING = frozenset(("clip", "clamp", "clip_by_value", "minimum", "where", "masked_fill"))
+SHARING = frozenset(("shard", "DistributedSampler", "split_dataset_by_node"))
 RANKING = frozenset(("argsort", "argmax", "argmin", "argpartition"))
 OVERLAP = re.compile(r"(^|_)(g|d|c)?iou|iou(_|$)|jaccard|box_overlap")
 SUPPRESSING = re.compile(r"(^|_)nms(_|$)|non_?max|suppress")
@@ -49,7 +50,7 @@ def mark(tree: ast.Module, text: str) -> None:
 
 def _heard(name: str, defined: set[str]) -> bool:
     return (name in defined and bool(OVERLAP.search(name.lower()) or SUPPRESSING.search(name.lower()))) or (
-        name in MERGING | RANKING and name not in defined)
+        name in MERGING | RANKING | SHARING and name not in defined)
 
 
 class OwnCalls:

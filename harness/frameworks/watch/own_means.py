@@ -23,7 +23,7 @@ from harness.frameworks.watch.sites import Place, names_in, site
 _ROWS, _MOST, _COLUMNS, _TABLES = 60, 200_000, 200, 8
 _GROUPS, _KINDS = 20, 6  # and values of their means
 _EXACT = 1e-4  # of the sums' deviation, that is not explained
-_TWO = 2
+_TWO, _PARTS = 2, 6
 _SAMPLE, _NO_TWO = 1000, 0.98
 _SECONDS = 1.0
 _GROUPING, _RUNS = ("groupby", "bincount"), ("", "main")
@@ -35,12 +35,15 @@ def find(frames: Iterable[FrameType], script: Path) -> OwnMeanFacts | None:
     """The column of a table among the names of a script from which most is lost without each row's own label."""
     named = names_in(frames, script)
     tables, labels, keys = _read(named.values())
+    parts = _parts(named.values())
     found: list[OwnMeanFacts] = []
     ends = time.monotonic() + _SECONDS
     for table in tables[:_TABLES]:
+        some = [part for part in parts if len(part) == len(table) or part.max() < len(table)][:_PARTS]
         for column in range(min(table.shape[1], _COLUMNS)):
             if time.monotonic() < ends and _repeats(table[:, column]):
-                found += _of_column(table[:, column], labels, keys, column, table.shape[1])
+                whole = list(_of_column(table[:, column], labels, keys, column, table.shape[1]))
+                found += whole or _of_parts(table[:, column], some, labels, keys, column, table.shape[1])
     best = max(found, key=lambda facts: facts.told - facts.without, default=None)
     if best is not None:
         best.site = site(_made(script))
@@ -69,6 +72,49 @@ def _read(values: Iterable[Any]) -> tuple[list[Array], list[Array], list[Array]]
             if found.dtype.kind in "iu":
                 keys.append(np.unique(found, return_inverse=True)[1].reshape(-1))
     return [table for table in tables if _ROWS <= len(table) <= _MOST], labels, keys
+
+
+def _parts(values: Iterable[Any]) -> list[Array]:
+    """What may be the numbers of some rows of a table, int[rows]: those that stand in no order or with gaps, each once, and the index of
+    a table that was taken out of another."""
+    parts = [np.asarray(value.index if hasattr(value, "select_dtypes") else value) for value in values
+             if hasattr(value, "select_dtypes") or (isinstance(value, np.ndarray) and value.ndim == 1)]
+    return [part for part in parts if part.dtype.kind in "iu" and _ROWS <= len(part) <= _MOST and part.min() >= 0
+            and part.max() >= len(part) and len(np.unique(part)) == len(part)]
+
+
+def _of_parts(values: Array, parts: list[Array], labels: list[Array], keys: list[Array], column: int, columns: int
+              ) -> Iterator[OwnMeanFacts]:
+    """The same of some rows only, the `values` of which, or of all rows, are these: means of all rows' labels, their own among them."""
+    for part in parts:
+        own = values if len(part) == len(values) else values[part] if part.max() < len(values) else values[:0]
+        if len(own) < _ROWS or not np.isfinite(own).all() or own.std() == 0:
+            continue
+        for wanted in (each for each in labels if len(each) > part.max() and np.isfinite(each).all() and each.std() > 0):
+            for group in (key for key in keys if len(key) == len(wanted)):
+                yield from _means(own, part, group, wanted, column, columns)
+
+
+def _means(own: Array, part: Array, group: Array, wanted: Array, column: int, columns: int) -> Iterator[OwnMeanFacts]:
+    counts, sums = np.bincount(group), np.bincount(group, weights=wanted)
+    here, size = np.unique(group[part]), counts[group[part]]
+    scaled = (own - own.mean()) / own.std()
+    value = np.zeros(len(counts))
+    value[group[part]] = scaled
+    several = size > 1
+    if not len(here) >= _GROUPS or len(np.unique(own)) < _KINDS or (value[group[part]] != scaled).any() or several.sum() < _ROWS:
+        return
+    terms = np.stack([value * counts, counts, value, np.ones(len(counts))], 1)[here]
+    if np.linalg.matrix_rank(terms) < terms.shape[1] and len(np.unique(counts[here])) > _TWO:
+        return
+    left = sums[here] - terms @ np.linalg.lstsq(terms, sums[here], rcond=None)[0]
+    if left.std() > _EXACT * sums[here].std():
+        return
+    told = wanted[part][several]
+    others = (sums[group[part]][several] - told) / (size[several] - 1)
+    whole, without = (float(np.corrcoef(side, told)[0, 1]) if side.std() and told.std() else 0.0 for side in (own[several], others))
+    yield OwnMeanFacts(column=column, columns=columns, groups=len(here), rows=len(part), told=abs(whole), without=max(0.0, without),
+                       part=True)
 
 
 def _repeats(values: Array) -> bool:

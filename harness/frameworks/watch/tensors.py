@@ -14,6 +14,7 @@ _SAMPLE = 1 << 16
 _ROWS = 64
 _COMMON = 0.25  # of the rows that have something in a column
 _COLUMNS = 64  # of numbers that are to be predicted for a row
+_COUNTED, _CLASSES = 1 << 20, 256
 _TOLERANCE = 1e-3
 
 
@@ -165,6 +166,16 @@ def whole_labels(value: Any, limit: int = 512) -> list[Any] | None:
     if data.dtype.kind == "f" and not (np.isfinite(data).all() and (data == np.floor(data)).all()):
         return None
     return [int(label) for label in data[:limit]]
+
+
+def class_counts(value: Any) -> dict[str, int]:
+    """How often each whole number occurs in an array or tensor of any shape; nothing where these are too many, or no whole numbers."""
+    data = array(value)
+    if data is None or data.dtype.kind not in "iuf" or not 0 < data.size <= _COUNTED or (
+            data.dtype.kind == "f" and not (np.isfinite(data).all() and (data == np.floor(data)).all())):
+        return {}
+    found, counts = np.unique(data, return_counts=True)
+    return {str(int(label)): int(count) for label, count in zip(found, counts, strict=True)} if len(found) <= _CLASSES else {}
 
 
 def spread(values: list[Any], most: int) -> list[Any]:

@@ -24,7 +24,7 @@ _ANSWERING = frozenset(("round", "round_", "sigmoid", "softmax", "log_softmax", 
                         "bool", "mul", "__mul__", "div", "__truediv__", "add", "__add__", *_COMPARING))
 _LOOKED_AT = _MOVING | _CHOOSING | _ANSWERING | _PAIRING
 _EQUAL = frozenset(("eq", "__eq__", "ne", "__ne__"))
-_FOLLOWED, _LARGEST = 400, 1 << 16
+_FOLLOWED, _LARGEST = 400, 1 << 20
 _KEPT = 20
 
 

@@ -262,6 +262,7 @@ class Losses:
         record.facts.row_losses = [float(value) for value in rows[:_ROWS]]
         labels = tensors.whole_labels(record.target) if tensors.is_tensor(record.target) else None
         record.facts.row_labels = (labels or [])[:_ROWS]
+        record.facts.asked = tensors.class_counts(record.target) if record.facts.takes_class_ids else {}
 
     def _terms(self, loss: Any, used: list[LossRecord]) -> None:
         """The terms that one backward pass sums, each as it enters the sum; on the first steps also the gradient of each alone."""
