@@ -25,6 +25,7 @@ from harness.frameworks.watch import (
     tally,
     target_encoding,
     time_limits,
+    tuned_cuts,
     unread_masks,
     written,
 )
@@ -45,7 +46,7 @@ def note(session: WatchSession) -> None:
                        ("shift.written", shifts.written), ("shift.copied", shifts.copied),
                        ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
                        ("time_limit", time_limits.written), ("one_side", one_side.written), ("late_clipping", late_clipping.written),
-                       ("target_encoding", target_encoding.written),
+                       ("target_encoding", target_encoding.written), ("tuned_cut", tuned_cuts.written),
                        ("loss.exchanged", sides_written.exchanged), ("forgotten_mode", modes_written.forgotten),
                        ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
