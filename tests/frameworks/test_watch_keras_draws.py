@@ -82,3 +82,27 @@ def test_in_a_layer(tmp_path: Path, noise: str, *, eager: bool, wrong: bool) -> 
     seen = watch(tmp_path, LAYER.replace("NOISE", noise).replace("EAGER", str(eager)), probe_seconds=0.0)
     assert seen.exception is None, seen.exception
     assert ("D109" in found(seen)) is wrong, seen.warnings
+
+
+OBJECT = HEAD + """
+class Learner:
+    def __init__(self):
+        self.rng = np.random.default_rng(1)
+    @tf.function
+    def step(self, xb, yb):
+        with tf.GradientTape() as tape:
+            value = loss(yb, model(xb + NOISE, training=True))
+        optimizer.apply_gradients(zip(tape.gradient(value, model.trainable_variables), model.trainable_variables))
+        return value
+learner = Learner()
+for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).batch(16).repeat(2):
+    learner.step(xb, yb)
+"""
+
+
+@pytest.mark.parametrize(("noise", "wrong"), [("self.rng.normal(0, 0.1, 8).astype('float32')", True), (TENSORFLOW, False)])
+def test_in_a_method(tmp_path: Path, noise: str, *, wrong: bool) -> None:
+    """The generator is the object's own."""
+    seen = watch(tmp_path, OBJECT.replace("NOISE", noise), probe_seconds=0.0)
+    assert seen.exception is None, seen.exception
+    assert ("D109" in found(seen)) is wrong, seen.warnings

@@ -89,9 +89,34 @@ def _state(functions: list[Any], kind: str) -> Any:
     if kind == "numpy":
         legacy = np.random.get_state(legacy=False)["state"]
         return legacy["key"].tobytes(), legacy["pos"]
-    scopes = {id(scope): scope for function in functions if (scope := getattr(_plain(function), "__globals__", None)) is not None}
+    scopes = {id(scope): scope for function in functions for scope in _scopes(function)}
     return [str(value.bit_generator.state) for scope in scopes.values() for value in list(scope.values())
             if isinstance(value, np.random.Generator)]
+
+
+def _scopes(function: Any) -> list[dict[str, Any]]:
+    """What a function knows by name: globals, and the attributes of the object that it is a method of."""
+    owner = _owner(function)
+    scopes = getattr(_plain(function), "__globals__", None), getattr(owner, "__dict__", None)
+    return [scope for scope in scopes if isinstance(scope, dict)]
+
+
+def _owner(function: Any) -> Any:
+    """The object that a method belongs to; TensorFlow has its traced ones belong to a stand-in that knows the object."""
+    for part in (function, getattr(function, "__wrapped__", None)):
+        owner = getattr(part, "__self__", None)
+        if owner is not None:
+            return getattr(owner, "target", owner) if type(owner).__name__ == "TfMethodTarget" else owner
+    return None
+
+
+def _generator(name: str, function: Any) -> bool:
+    """Whether `rng` or `self.rng` is a generator of NumPy where a function stands."""
+    owner, _, attribute = name.rpartition(".")
+    if owner not in ("", "self"):
+        return False
+    known = getattr(_owner(function), "__dict__", {}) if owner else getattr(_plain(function), "__globals__", {})
+    return isinstance(known.get(attribute), np.random.Generator)
 
 
 def _plain(function: Any) -> Any:
@@ -111,8 +136,7 @@ def drawing(function: Any, session: WatchSession) -> tuple[Place, str] | None:
              and getattr(node, "name", "<lambda>") == code.co_name
              and _begins(node) <= code.co_firstlineno <= (node.end_lineno or node.lineno)]
     known = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    scope = getattr(_plain(function), "__globals__", {})
-    found = _draw(nodes[-1], known, lambda name: isinstance(scope.get(name), np.random.Generator), _DEPTH) if nodes else None
+    found = _draw(nodes[-1], known, lambda name: _generator(name, function), _DEPTH) if nodes else None
     return ((code.co_filename, found[0], code.co_name), found[1]) if found is not None else None
 
 
@@ -126,7 +150,7 @@ def _draw(node: ast.AST, known: dict[str, ast.FunctionDef], draws: Callable[[str
         name = ast.unparse(call.func)
         if _DRAWING.match(name):
             return call.lineno, "python" if name.startswith("random.") else "numpy"
-        if "." in name and draws(name.split(".")[0]):
+        if "." in name and draws(name.rpartition(".")[0]):
             return call.lineno, "generator"
         inner = known.get(name.removeprefix("self."))
         if inner is not None and inner is not node and depth and (found := _draw(inner, known, draws, depth - 1)) is not None:
