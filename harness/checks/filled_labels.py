@@ -43,6 +43,9 @@ class FilledLabels(Check):
         targets = [batch.filled_targets for batch in seen.batches if batch.filled_targets]
         if len(targets) >= _BATCHES and min(targets) > _OF_TARGETS:
             return self._targets(seen, sum(targets) / len(targets))
+        own = self._own(seen)
+        if own is not None:
+            return own
         batches = [batch for batch in seen.batches if batch.token_labels]
         if not batches:
             raise NotJudged("no batch with a label for each token and an attention mask was seen")
@@ -62,6 +65,23 @@ class FilledLabels(Check):
                  or next(reversed(sourcing.lines(seen, "labels")), None)
                  or reading.place(seen, "loss", "forward", "fit"),
             evidence=[f"tokens with a label in {len(batches)} batches: {total}, of which the attention mask hides {filled}",
+                      *reading.own_losses(seen)])
+
+    @staticmethod
+    def _own(seen: Observation) -> Finding | None:
+        """A language model and a loss of the script's own: the id at the ends of the rows is wanted more often than anything else."""
+        call = next((call for call in seen.loss_calls if call.asked and call.filler is not None), None)
+        if call is None or seen.task != "language" or call.weighted or call.reduction != "mean" or call.ignore_index == call.filler:
+            return None
+        filled, total = call.asked.get(str(call.filler), 0), sum(call.asked.values())
+        if filled < _TEXT_SHARE * total:
+            return None
+        return Finding(
+            message=f"Padding is asked for like text: {filled / total:.0%} of the tokens that the loss counts are {call.filler}, the id "
+                    "that the rows are filled up with.",
+            remedy=f"Leave it out: `nn.CrossEntropyLoss(ignore_index={call.filler})`, and of perplexity and accuracy as well.",
+            site=reading.place(seen, "criterion") or call.site,
+            evidence=[f"tokens that the loss of the first step was asked for: {total}, of which {filled} fill a row up",
                       *reading.own_losses(seen)])
 
     @staticmethod

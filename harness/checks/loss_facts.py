@@ -182,7 +182,8 @@ class LossCall(Facts):
 
     `name` is normalised: cross_entropy, nll, bce, bce_with_logits, mse, l1, hinge, kl, sparse_categorical, categorical, model (the
     model's own) or other.
-    `asked`: how often each class is wanted, by the first step's target of any shape.
+    `asked`: how often each class is wanted, by the first step's target of any shape. `filler`: the id that fills up rows of ids which a
+    model was given then, and stands nowhere else in them.
     `activation`: which the input came out of (Keras in `fit`), `linear` where none. `from_logits` as given or by default (Keras).
     `by_name`: it was named by a string. `softmaxed_in_model`: the input is itself the output of a softmax/sigmoid.
     `weighted`: class weights; `smoothing`: label smoothing. `row_losses`: of single rows, where they could be had. `lined_up`: Keras brings
@@ -215,6 +216,7 @@ class LossCall(Facts):
     row_losses: list[float] = []
     row_labels: list[Any] = []
     asked: dict[str, int] = {}
+    filler: int | None = None
     site: Site | None = None
     step: int = 0
 

@@ -11,6 +11,7 @@ from harness.checks.loss_facts import LossCall, PairedFacts
 from harness.checks.model_facts import ModelFacts
 from harness.frameworks.watch import (
     endings,
+    fills,
     masked_mean,
     over_ends,
     tensors,
@@ -20,6 +21,7 @@ from harness.frameworks.watch import (
     torch_quantiles,
     torch_self_likeness,
     transitions,
+    trees,
     whole_best,
 )
 from harness.frameworks.watch.sites import Place, site
@@ -191,6 +193,7 @@ class Losses:
             value = record.facts.value
             if first or (value is not None and not math.isfinite(value)):
                 watch.session.safely("row losses", self._rows, record)
+                record.facts.filler = watch.session.safely("a filler", self._filler, calls) if first else None
         if len(used) > 1 and len(watch.seen.loss_terms) < 240:
             watch.session.safely("loss terms", self._terms, plain, used)
         watch.session.safely("weights of rows", self._weighed, used)
@@ -242,8 +245,6 @@ class Losses:
             logits = getattr(call.output, "logits", None)
             if tensors.is_tensor(logits):
                 return logits
-            from harness.frameworks.watch import trees
-
             found = trees.leaves(call.output, tensors.is_tensor)
             floats = [tensor for tensor in found if tensor.is_floating_point() and tensor.dim() > 0]
             if floats:
@@ -263,6 +264,17 @@ class Losses:
         labels = tensors.whole_labels(record.target) if tensors.is_tensor(record.target) else None
         record.facts.row_labels = (labels or [])[:_ROWS]
         record.facts.asked = tensors.class_counts(record.target) if record.facts.takes_class_ids else {}
+
+    @staticmethod
+    def _filler(calls: list[RootCall]) -> int | None:
+        """The id at the ends of rows, int[rows, length], that the models of a step were given."""
+        for call in calls:
+            for value in trees.leaves([call.args, call.kwargs], tensors.is_tensor):
+                ids = tensors.array(value) if value.dim() == 2 and not value.is_floating_point() else None
+                at_end = fills.ends(ids, ids.shape) if ids is not None and ids.dtype.kind in "iu" else None
+                if ids is not None and at_end is not None:
+                    return int(ids[at_end][0])
+        return None
 
     def _terms(self, loss: Any, used: list[LossRecord]) -> None:
         """The terms that one backward pass sums, each as it enters the sum; on the first steps also the gradient of each alone."""
