@@ -226,6 +226,14 @@ class LossCall(Facts):
         return self.name in {"cross_entropy", "nll", "sparse_categorical"}
 
 
+class CosineFacts(Facts):
+    """Logits of a softmax that are products of rows of length one, within this `bound`, among so many `classes` where that is known."""
+
+    bound: float
+    classes: int | None = None
+    site: Site | None = None
+
+
 class PairedFacts(Facts):
     """Losses of single rows, of the shape `losses`, that were multiplied by weights of the shape `weights`: broadcasting made a product for
     every pair of rows. Without `of_losses`: other numbers of rows, in these two shapes, of whose table the loss takes the mean, such as

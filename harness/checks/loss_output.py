@@ -40,7 +40,7 @@ class OutputFitsLoss(Check):
         activation = (seen.model.final_activation or "").lower() if seen.model else ""
         call = next((c for c in seen.loss_calls if c.inputs is not None), None)
         activation = (call.activation if call is not None else None) or activation  # of several outputs it is that of this one
-        found = self._one_class(seen, call, units, activation)
+        found = self._one_class(seen, call, units, activation) or out_of_reach.in_a_step(seen)
         if found is None and call is not None:
             found = self._classes_as_numbers(seen, call)
         if found is None and call is not None:

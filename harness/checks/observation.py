@@ -42,6 +42,7 @@ from harness.checks.loss_facts import (
     BlankFacts,
     BootstrapFacts,
     ClippedFacts,
+    CosineFacts,
     CreditFacts,
     DivergenceFacts,
     EndingFacts,
@@ -133,7 +134,7 @@ class Observation(Facts):
     model is fitted of which no weight can be trained.
     `unmasked`, `generated`, `asked`: token ids that come without their mask to a model inside another, to `generate`, to a trained model.
     `functional`: how often `torch.func` has taken gradients; `adapts`: gradients by weights are themselves differentiated.
-    `tempered`: losses of a distillation.
+    `tempered`: losses of a distillation. `cosines`: logits of a Keras step.
     `glued`: tables side by side, in two orders. `own_mean`: a column made of the labels. `inverted`: rows whose attention layers are told
     to hide what is real, and to read the filler at its end.
     `mixed`: a function given to `Dataset.map` that makes rows of several others.
@@ -207,6 +208,7 @@ class Observation(Facts):
     transitions: TransitionFacts | None = None
     divergence: list[DivergenceFacts] = []
     tempered: TemperedFacts | None = None
+    cosines: CosineFacts | None = None
     stray: StrayFacts | None = None
     negated: NegatedFacts | None = None
     policy: PolicyFacts | None = None

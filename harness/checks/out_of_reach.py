@@ -7,7 +7,7 @@ import math
 from harness.checks import loss_value, raised, reading, sourcing
 from harness.checks.base import Finding
 from harness.checks.observation import Observation
-from harness.checks.tensor_facts import TensorFacts
+from harness.checks.tensor_facts import Site, TensorFacts
 
 _WATCHED, _BOUND = 16, 0.25  # calls of a loss that are judged; of what a guess costs, that cannot be gone below
 # Targets beyond what an output of fresh weights comes to, as a factor; and so many times the steps that were watched take it too long.
@@ -24,7 +24,7 @@ def cosines(seen: Observation) -> Finding | None:
     given = calls[-1].inputs
     classes = given.shape[-1] if given is not None else 0
     bound = max((call.cosines for call in calls if call.cosines is not None), default=1.0)
-    least, guess = math.log1p((classes - 1) * math.exp(-2 * bound)), math.log(max(classes, 2))
+    least, guess = _least(bound, classes), math.log(max(classes, 2))
     if given is None or given.minimum is None or given.maximum is None or least < _BOUND * guess:
         return None
     shown = [(f"{len(calls)} calls of the loss, each of products of rows of length one; values in the last one from "
@@ -38,13 +38,34 @@ def cosines(seen: Observation) -> Finding | None:
             remedy="Give the optimizer all weights of the model, `Adam(model.parameters(), ...)`: those of its parts leave out what the "
                    "model itself holds.",
             site=reading.place(seen, "optimizer") or calls[0].site, evidence=shown)
+    return _bounded(bound, classes, calls[0].site or reading.place(seen, "loss"), shown)
+
+
+def in_a_step(seen: Observation) -> Finding | None:
+    """The same of a Keras step, whose graph tells; as many classes as its table has columns, or as there are rows in a batch."""
+    found = seen.cosines
+    if found is None:
+        return None
+    rows = next((facts.shape[0] for batch in seen.batches for facts in batch.columns.values() if facts.shape), 0)
+    classes = found.classes or rows
+    if len(seen.steps) < _WATCHED or classes < 2 or _least(found.bound, classes) < _BOUND * math.log(classes):
+        return None
+    return _bounded(found.bound, classes, found.site or reading.place(seen, "loss", "fit"), reading.own_losses(seen))
+
+
+def _least(bound: float, classes: int) -> float:
+    """What the cross entropy cannot fall below where all logits lie within -bound and bound."""
+    return math.log1p((classes - 1) * math.exp(-2 * bound))
+
+
+def _bounded(bound: float, classes: int, site: Site | None, evidence: list[str]) -> Finding:
     return Finding(
         message=f"The loss takes cosines for logits{'' if bound == 1 else f', times {bound:.3g}'}. They stay within -{bound:.3g} and "
-                f"{bound:.3g}, so that among {classes} the cross entropy cannot fall below {least:.3g}, whatever is learnt; a guess costs "
-                f"{guess:.3g}.",
+                f"{bound:.3g}, so that among {classes} the cross entropy cannot fall below {_least(bound, classes):.3g}, whatever is "
+                f"learnt; a guess costs {math.log(max(classes, 2)):.3g}.",
         remedy="Divide them by a temperature, `scores / 0.07`, which is not to be multiplied by, or multiply by one that is learnt, "
                "`scores * log_scale.exp()`.",
-        site=calls[0].site or reading.place(seen, "loss"), evidence=shown)
+        site=site, evidence=evidence)
 
 
 def ordered(seen: Observation) -> Finding | None:

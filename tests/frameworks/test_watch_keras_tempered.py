@@ -52,3 +52,42 @@ def test_a_step_of_its_own(tmp_path: Path, keras: str, soft: str, temperatures: 
         assert seen.tempered.temperatures == [pytest.approx(temperatures)]
         assert seen.tempered.site is not None
         assert seen.tempered.site.source.startswith("soft =")
+
+
+TOWERS = """
+import numpy as np, tensorflow as tf, keras
+rng = np.random.default_rng(0)
+kinds = rng.integers(0, 200, 1280)
+a, b = (rng.normal(size=(200, 16))[kinds].astype("float32") + 0.1 * rng.normal(size=(1280, 16)).astype("float32") for _ in range(2))
+class Towers(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = keras.layers.Dense(16), keras.layers.Dense(16)
+    def call(self, inputs):
+        return NORMALISED(self.one(inputs[0])), NORMALISED(self.other(inputs[1]))
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            one, other = self(data[0], training=True)
+            scores = SCORES
+            loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(tf.range(64), scores, from_logits=True))
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return {"loss": loss}
+model = Towers()
+model.compile(keras.optimizers.Adam(1e-3))
+model.fit(tf.data.Dataset.from_tensor_slices(((a, b),)).shuffle(1280).batch(64, drop_remainder=True), epochs=3, verbose=0)
+"""
+TF, OPS, PLAIN = "(lambda v: tf.math.l2_normalize(v, -1))", "(lambda v: v / tf.norm(v, axis=-1, keepdims=True))", "(lambda v: v)"
+
+
+@pytest.mark.parametrize(("normalised", "scores", "fault"), [
+    (TF, "tf.matmul(one, other, transpose_b=True) * 0.1", True), (OPS, "one @ tf.transpose(other)", True),
+    ("keras.layers.UnitNormalization()", "keras.ops.matmul(one, keras.ops.transpose(other)) * 0.07", True),
+    (TF, "tf.matmul(one, other, transpose_b=True) / 0.1", False), (PLAIN, "tf.matmul(one, other, transpose_b=True) * 0.1", False)])
+def test_cosines_for_logits(tmp_path: Path, normalised: str, scores: str, *, fault: bool) -> None:
+    seen = small.watch(tmp_path, TOWERS.replace("NORMALISED", normalised).replace("SCORES", scores))
+    assert seen.exception is None, seen.exception
+    assert ("L210" in found(seen)) == fault, seen.cosines
+    if fault:
+        assert seen.cosines is not None
+        assert seen.cosines.site is not None
+        assert seen.cosines.site.source == f"scores = {scores}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.observation import Observation
-from harness.frameworks.watch import overlaps_of_scores, reparameterized
+from harness.frameworks.watch import keras_cosines, overlaps_of_scores, reparameterized
 from harness.frameworks.watch.nodes import Node
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def look(record: Recording, seen: Observation, script: Path) -> None:
         node.inputs = [_key(one) for one in given]
         drawn = drawn or node.kind == "drawn"
         queue.extend(given)
+    seen.cosines = seen.cosines or keras_cosines.read(target, str(script).__eq__)
     seen.overlap = seen.overlap or overlaps_of_scores.facts(nodes, script)
     seen.spread = seen.spread or (reparameterized.facts(nodes, script) if drawn else None)
 

@@ -1,0 +1,96 @@
+"""Cosines that a Keras step takes for the logits of a softmax: read off the graph of the step."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from harness.checks.loss_facts import CosineFacts
+from harness.frameworks.watch import keras_divergence
+from harness.frameworks.watch.sites import site
+
+_MOST, _DEEP = 400, 16
+_SOFT = ("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+_MOVING = ("Identity", "Cast", "Reshape", "Squeeze", "Transpose", "ExpandDims")
+_PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum")
+
+
+def read(target: Any, is_own: Callable[[str], bool]) -> CosineFacts | None:
+    """Of the loss of a step that was traced, the first softmax whose logits are products of rows of length one, times a number."""
+    for softened, logits in _softened(target):
+        found = _bound(logits)
+        if found is not None:
+            bound, product = found
+            place = keras_divergence.place(logits, is_own) or keras_divergence.place(softened, is_own)
+            return CosineFacts(bound=bound, classes=product.shape[-1] if product.shape.rank else None, site=site(place))
+    return None
+
+
+def _softened(target: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    known: set[str] = set()
+    queue = deque([target.op])
+    while queue and len(known) < _MOST:
+        operation = queue.popleft()
+        if operation.name in known:
+            continue
+        known.add(operation.name)
+        if operation.type in _SOFT:
+            found.append((operation.outputs[0], operation.inputs[0]))
+        queue.extend(part.op for part in operation.inputs)
+    return found
+
+
+def _bound(logits: Any) -> tuple[float, Any] | None:
+    """Within what bound logits stay that are cosines times a number, and the product; None of others."""
+    import tensorflow as tf
+
+    bound = 1.0
+    for _ in range(_DEEP):
+        kind, given = logits.op.type, list(logits.op.inputs)
+        if kind in _PRODUCTS:
+            return (bound, logits) if len(given) > 1 and all(_of_length_one(side) for side in given[:2]) else None
+        if kind in _MOVING:
+            logits = given[0]
+            continue
+        if kind not in ("Mul", "RealDiv", "Div"):
+            return None
+        numbers = [tf.get_static_value(part) for part in given]
+        fixed = next((place for place, value in enumerate(numbers) if value is not None and value.size == 1), None)
+        if fixed is None or (kind != "Mul" and fixed == 0) or not float(numbers[fixed]):
+            return None
+        bound *= abs(float(numbers[fixed])) ** (1 if kind == "Mul" else -1)
+        logits = given[1 - fixed]
+    return None
+
+
+def _of_length_one(side: Any) -> bool:
+    """Whether rows were divided by their length: multiplied by the inverse of a root of squares, or divided by such a root."""
+    for _ in range(_DEEP):
+        kind, given = side.op.type, list(side.op.inputs)
+        if kind in _MOVING:
+            side = given[0]
+        elif kind == "Mul":
+            return any(_root(part, ("Rsqrt",)) for part in given)
+        elif kind in ("RealDiv", "Div", "DivNoNan"):
+            return _root(given[1], ("Sqrt", "Norm"))
+        else:
+            return False
+    return False
+
+
+def _root(part: Any, roots: tuple[str, ...]) -> bool:
+    """Whether a number a row is a root of a sum of squares, with whatever keeps it off zero."""
+    passed = False
+    for _ in range(_DEEP):
+        kind = part.op.type
+        if kind == "Sum":
+            inner = part.op.inputs[0].op
+            return passed and (inner.type == "Square" or (inner.type == "Mul" and inner.inputs[0] is inner.inputs[1])
+                               or inner.type in ("Abs", "Pow", "Real"))
+        passed = passed or kind in roots
+        if kind not in (*roots, *_MOVING, "Maximum", "AddV2", "Add", "Reciprocal"):
+            return False
+        part = next((each for each in part.op.inputs if each.op.type != "Const"), part.op.inputs[0])
+    return False
