@@ -22,6 +22,7 @@ _TWINS, _INPUTS = 100, 50
 _NEAR_FLOOR, _PARTLY = 0.97, 0.85
 _RARE = 0.9  # more of the rows have one of two labels: a loss may stay where it is for long
 _PASS = 15  # batches
+_LAST, _FASTER = 5, 4  # losses at the end, and passes over the rows to learn them by heart, as a factor
 _COVERED = 0.7  # of the distance between two rows
 _BESIDE = ("attention_mask", "token_type_ids", "position_ids", "length")
 
@@ -85,7 +86,7 @@ class UninformativeLabels(Check):
         end = statistics.fmean(losses[-max(1, len(losses) // 3):]) if losses else math.nan
         if not chance and not first and len(losses) < 40:
             raise NotJudged("the baseline finds nothing, and the run is too short to tell whether the model does")
-        if not chance and end < (_NEAR_FLOOR if apart is None else _PARTLY) * floor:
+        if not chance and (end < (_NEAR_FLOOR if apart is None else _PARTLY) * floor or (apart is None and _too_soon(seen, floor))):
             return None
         evidence = [
             (f"baseline accuracy on {rows} rows: {told:.3f}, with the labels shuffled {by_chance:.3f} "
@@ -211,6 +212,16 @@ def _first_pass(seen: Observation, losses: list[float]) -> list[float]:
     loader = raised.train_loader(seen)
     batches = loader.batches if loader is not None else None
     return losses[:batches] if batches is not None and _PASS <= batches < len(losses) else []
+
+
+def _too_soon(seen: Observation, floor: float) -> bool:
+    """Whether the script's losses have fallen in far fewer passes over its rows than its model needs to learn a part of them by heart: it
+    has found what all of them have in common, late."""
+    losses, loader, carry = reading.finite(reading.observed_losses(seen)), raised.train_loader(seen), seen.probes.carry
+    if carry is None or loader is None or not loader.batches or not loader.batch_size or len(losses) < _PASS:
+        return False
+    last = statistics.fmean(losses[-max(_LAST, len(losses) // 10):])
+    return last < _PARTLY * floor and _FASTER * len(losses) / loader.batches < carry.steps * loader.batch_size / carry.rows
 
 
 def _simple(seen: Observation) -> bool:

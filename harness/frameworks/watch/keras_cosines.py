@@ -90,7 +90,7 @@ def _root(part: Any, roots: tuple[str, ...]) -> bool:
             return passed and (inner.type == "Square" or (inner.type == "Mul" and inner.inputs[0] is inner.inputs[1])
                                or inner.type in ("Abs", "Pow", "Real"))
         passed = passed or kind in roots
-        if kind not in (*roots, *_MOVING, "Maximum", "AddV2", "Add", "Reciprocal"):
+        if kind not in (*roots, *_MOVING, "Maximum", "Minimum", "AddV2", "Add", "Reciprocal"):
             return False
         part = next((each for each in part.op.inputs if each.op.type != "Const"), part.op.inputs[0])
     return False
