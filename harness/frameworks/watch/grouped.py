@@ -27,7 +27,7 @@ _WHOSE = re.compile(
     r"group|recording|session|household|device|machine|engine|unit|station|video|clip|slide|pid|sid|uid|source|origin|individual|volunteer|"
     r"singer|player|athlete|driver|pilot|operator|technician|camera|microphone|sensor|vehicle|vessel|ship|boat|truck|pump|bearing|motor|"
     r"turbine|battery|cell_?line|specimen|biopsy|donor|colony|herd|cow|horse|bird|fish|mouse|tree|plot|field|farm|orchard|plate|reactor|"
-    r"song|album|tape|trip|voyage|flight|journey|visit|file|account|merchant|family|hospital|clinic|scanner|site)(s|ren)?(_?(ids?|no|nr|number|idx))?$",
+    r"song|album|tape|take|trip|voyage|flight|journey|visit|file|account|merchant|family|hospital|clinic|scanner|site)(s|ren)?(_?(ids?|no|nr|number|idx))?$",
     re.IGNORECASE)
 _LEAST, _MOST, _ROWS_EACH = 12, 200_000, 3
 _WHOLE = 0.99  # of the groups that have one label

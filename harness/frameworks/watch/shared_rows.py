@@ -11,6 +11,7 @@ import numpy as np
 from harness.checks.evaluation_facts import SharedFacts
 from harness.frameworks.watch import tensors
 from harness.frameworks.watch.between import Between
+from harness.frameworks.watch.near_windows import NearWindows
 from harness.frameworks.watch.own_rows import OwnRows
 from harness.frameworks.watch.windows import Windows
 
@@ -20,7 +21,7 @@ _MOST = 0.6  # of the trained rows that one evaluation meets: all the rows that 
 _OWN = 0.8  # distinct values of a column, of the rows: no two rows are alike by chance
 # Passes without gradients that come again after every few steps, each of which had other rows: they belong to the step, as where an agent
 # acts and asks what its next state is worth.
-_STEPS, _TURNS = 4, 4
+_STEPS, _TURNS, _PASS = 4, 4, 16
 _ENOUGH, _NEAR, _RARE = 200, 2, 0.02
 _LOOKED_AT, _COLUMNS = 1024, 64  # rows and columns whose values are kept to count the distinct ones
 
@@ -38,9 +39,10 @@ class SharedRows:
         self._asked, self._source = False, None  # since the last training step; of which loader
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._steps, self._turns, self._before = 0, 0, set[int]()
+        self._passes = False  # an evaluation has come after so many steps that it does not belong to each of them
         self._facts = SharedFacts()
         self._batch = 0  # rows of the largest one that was trained on
-        self._own, self._windows, self._between = OwnRows(), Windows(), Between()
+        self._own, self._windows, self._between, self._near = OwnRows(), Windows(), Between(), NearWindows()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
@@ -67,6 +69,7 @@ class SharedRows:
             known.update(new)
             if fresh:
                 self._windows.trained(np.stack(fresh))
+                self._near.trained(np.stack(fresh))
                 self._between.trained(np.stack(fresh))
 
     def held(self, model: Any, given: Sequence[Any], source: Any = None) -> None:
@@ -86,6 +89,7 @@ class SharedRows:
             return
         others = rows[[mark not in known for mark in marks]]
         self._windows.held(others)
+        self._near.held(others)
         self._between.held(others)
         self._met.update(met)
         self._pass = [self._pass[0] + len(marks), self._pass[1] + len(met)]
@@ -102,7 +106,8 @@ class SharedRows:
     def _turn(self) -> None:
         """Training goes on after an evaluation."""
         rows = max(self._trained.values(), key=len, default=set())
-        if 0 < self._steps <= _STEPS and self._before and len(rows & self._before) < len(rows) / 2:
+        self._passes = self._passes or self._steps > _PASS
+        if 0 < self._steps <= _STEPS and not self._passes and self._before and len(rows & self._before) < len(rows) / 2:
             self._turns += 1
         self._steps, self._before = 0, rows
 
@@ -118,8 +123,15 @@ class SharedRows:
         compared, between = self._between.facts() if self._turns < _TURNS else (0, 0)
         if between:
             self._facts.compared, self._facts.between = compared, between
-        self._facts.windows, self._facts.overlapping = self._windows.facts() if self._turns < _TURNS else (0, 0)
+        self._facts.windows, self._facts.overlapping = self._overlapping() if self._turns < _TURNS else (0, 0)
         return self._facts if self._facts.rows or self._facts.own else None
+
+
+    def _overlapping(self) -> tuple[int, int]:
+        """Windows of the evaluation, and those that overlap with one that was trained on: number by number, or nearly."""
+        found = self._windows.facts()
+        near = self._near.facts() if self._facts.rows and not found[1] else (0, 0)
+        return near if near[1] else found
 
 
 def _told_apart(values: list[np.ndarray[Any, Any]]) -> bool:

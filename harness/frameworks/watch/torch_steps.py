@@ -135,7 +135,7 @@ class Steps:
             found = original(outputs, inputs, *args, **kwargs)
             if session.active and not self._inside and not kwargs.get("create_graph") and self._torch.is_tensor(outputs):
                 session.safely("gradients by hand", self._by_hand, outputs, inputs)
-                session.safely("a derivative", self._watch.tape.derivative, inputs, found)
+                session.safely("a derivative", self._watch.tape.derivative, outputs, inputs, found)
             return found
 
         return grad

@@ -167,11 +167,14 @@ class Tape:
             given = args[0].detach().float().cpu().numpy() if args and self._torch.is_tensor(args[0]) else None
         self._clipped.clips(given, *clipped.bounds(args[1:], kwargs, ("min", "max")))
 
-    def derivative(self, inputs: Any, found: Any) -> None:
-        """Derivatives by what goes into a model were taken without a graph of their own: nothing learns from them."""
-        is_tensor = self._torch.is_tensor
+    def derivative(self, outputs: Any, inputs: Any, found: Any) -> None:
+        """Derivatives by what goes into a model were taken without a graph of their own: nothing learns from them. Those of a formula, by
+        which targets are made, are to teach nobody."""
+        is_tensor, parameter = self._torch.is_tensor, self._torch.nn.Parameter
         by = [inputs] if is_tensor(inputs) else list(inputs)
-        if self.on and len(self._derivatives) < _DERIVATIVES and not any(isinstance(one, self._torch.nn.Parameter) for one in by):
+        if not self.on or len(self._derivatives) >= _DERIVATIVES or any(isinstance(one, parameter) for one in by):
+            return
+        if any(isinstance(leaf, parameter) for leaf in torch_graph.reached(outputs)[0]):
             place = self._watch.session.sites.place()
             self._derivatives |= {id(one): (one, place, by) for one in found if is_tensor(one)}
 
