@@ -72,6 +72,8 @@ def test_weights_of_a_file(tmp_path: Path, keras: str, model: str, option: str, 
     ("model.weights", "for own, value in zip(model.weights, kept): own.assign(value)", True),
     ("list(model.trainable_variables)", "model.set_weights(kept)", True),
     ("[v for v in model.weights]", "model.set_weights(kept)", True),
+    ("{v.path: v.value for v in model.weights}", "for v in model.weights: v.assign(kept[v.path])", True),
+    ("{v.path: v.numpy() for v in model.weights}", "for v in model.weights: v.assign(kept[v.path])", False),
     ("model.get_weights()", "model.set_weights(kept)", False),
     ("[v.numpy() for v in model.weights]", "for own, value in zip(model.weights, kept): own.assign(value)", False),
     ("model.weights", "for own, value in zip(other.weights, kept): own.assign(value)", False)])

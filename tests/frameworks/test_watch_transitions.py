@@ -162,7 +162,10 @@ for step in range(40):
     assert "D103" not in found(seen)
 
 
-def test_the_line_that_hands_a_transition_to_a_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shown", "line"), [
+    ("return self.state", "return self.state"), ("return np.asarray(self.state)", "return np.asarray(self.state)"),
+    ("seen = self.state\n        return seen", "memory_of.push(state")])
+def test_the_line_that_hands_a_transition_on(tmp_path: Path, shown: str, line: str) -> None:
     pytest.importorskip("torch")
     memory = """
 class Memory:
@@ -177,9 +180,9 @@ memory_of = Memory()
     text = TORCH.replace("track, memory = Track(), []", memory + "track = Track()").replace(
         "memory.append((state, action, reward, after, float(end)))", "memory_of.push(state, action, reward, after, float(end))")
     text = text.replace("random.sample(memory, 32)", "random.sample(memory_of.kept, 32)")
-    text = text.replace("STATE", "self.now()").replace("    def step", "    def now(self):\n        return self.state\n    def step")
+    text = text.replace("STATE", "self.now()").replace("    def step", f"    def now(self):\n        {shown}\n    def step")
     seen = watch(tmp_path, text.replace("BEST", "max(1).values"))
     told = next(result.finding for result in walk(seen) if result.code == "D103")
     assert told is not None
     assert told.site is not None
-    assert told.site.source.startswith("memory_of.push(state")
+    assert told.site.source.startswith(line)

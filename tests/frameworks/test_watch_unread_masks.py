@@ -60,6 +60,8 @@ model.fit([x, (x != 0).astype("float32")], y, batch_size=20, epochs=2, verbose=0
     (24, "pooled = h.mean(dim=1)", "pooled = h.mean(dim=1)"),
     (24, "pooled = (h * mask[..., None]).mean(1)", "pooled = (h * mask[..., None]).mean(1)"),
     (24, "h = h * mask[..., None]\n        pooled = torch.mean(h, 1)", "pooled = torch.mean(h, 1)"),
+    (24, "pooled = (h * mask[..., None]).sum(1) / mask.size(1)", "pooled = (h * mask[..., None]).sum(1) / mask.size(1)"),
+    (24, "pooled = torch.einsum('btd,bt->bd', h, mask) / h.shape[1]", "pooled = torch.einsum('btd,bt->bd', h, mask) / h.shape[1]"),
     (24, "pooled = (h * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)", None),
     (24, "pooled = (h * mask[..., None]).mean(1) * x.shape[1] / mask.sum(1, keepdim=True)", None),
     (24, "pooled = h.masked_fill(mask[..., None] == 0, -9).amax(1)", None), (3, "pooled = h.mean(dim=1)", None)])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Words for whose a row is, in the plural too, with or without `_id`.
 _WHOSE = re.compile(
-    r"(^|_)(patient|subject|person|people|participant|speaker|user|customer|client|animal|rider|writer|author|signer|donor|owner|"
+    r"(^|_)(patient|subject|person|people|participant|speaker|user|customer|client|animal|rider|wearer|writer|author|signer|donor|owner|"
     r"group|recording|session|household|device|machine|engine|unit|station|video|clip|slide|pid|sid|uid|source|origin|individual|volunteer|"
     r"singer|player|athlete|driver|pilot|operator|technician|camera|microphone|sensor|vehicle|vessel|ship|boat|truck|pump|bearing|motor|"
     r"turbine|battery|cell_?line|specimen|biopsy|donor|colony|herd|cow|horse|bird|fish|mouse|tree|plot|field|farm|orchard|plate|reactor|"

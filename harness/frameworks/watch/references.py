@@ -41,7 +41,21 @@ def variables(script: Path) -> list[int]:
     kept_there = [node for condition in ast.walk(tree) if isinstance(condition, ast.If) for part in condition.body
                   for node in ast.walk(part) if isinstance(node, ast.Assign)
                   and any((_variables_of(value), ast.unparse(target)) in put for target, value in _pairs(node))]
-    return sorted({node.lineno for node in kept_there})
+    return sorted({node.lineno for node in (*kept_there, *_listed(tree))})
+
+
+def _listed(tree: ast.Module) -> Iterator[ast.Assign]:
+    """`kept = {v.path: v.value for v in model.variables}`, out of which variables are assigned elsewhere: `v.assign(kept[v.path])`."""
+    assigned = {ast.unparse(part.value) for call in ast.walk(tree) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+                and call.func.attr == "assign" for part in call.args if isinstance(part, ast.Subscript)}
+    for node in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
+        for target, made in _pairs(node):
+            if isinstance(made, ast.DictComp | ast.ListComp) and len(made.generators) == 1 and ast.unparse(target) in assigned:
+                over, one = made.generators[0].iter, made.generators[0].target
+                value = made.value if isinstance(made, ast.DictComp) else made.elt
+                value = value.value if isinstance(value, ast.Attribute) and value.attr == "value" else value
+                if isinstance(over, ast.Attribute) and over.attr in _VARIABLES and ast.unparse(value) == ast.unparse(one):
+                    yield node
 
 
 def checkpoints(script: Path) -> tuple[int, list[str], list[str]] | None:

@@ -13,11 +13,13 @@ import numpy as np
 from harness.checks.data_facts import TransitionFacts
 from harness.checks.observation import Observation
 from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Sites, names_of, site
 
 STEPS = 3
 _LEAST, _LOOKED, _PARTS, _MOST = 16, 64, 3, 9
 _SHARE = 0.9
+_SHARING = ("as_tensor", "from_numpy", "asarray", "frombuffer", "ravel", "view")
 _KEEPS = ("append", "push", "add", "store", "remember", "save", "put", "record", "cache", "memorize", "memorise", "insert")
 
 
@@ -56,22 +58,44 @@ def _same(rows: list[Any]) -> tuple[int, int] | None:
         if len(arrays) < 2 or len(arrays) == len(row):
             return None
         looked += 1
-        same += len({id(part) for part in arrays}) < len(arrays)
+        same += len({_place(part) for part in arrays}) < len(arrays)
     return (looked, same) if looked >= _LEAST and same >= _SHARE * looked else None
 
 
+def _place(part: Any) -> tuple[Any, ...]:
+    """Where the numbers of an array or tensor lie: two of them may be one and the same memory."""
+    if isinstance(part, np.ndarray):
+        return part.__array_interface__["data"][0], part.shape
+    return (tensors.address(part) if str(getattr(part, "device", "cpu")) in ("cpu", "cpu:0") and hasattr(part, "data_ptr") else id(part),
+            tuple(part.shape))
+
+
 def _handed_out(script: Path) -> int | None:
-    """Where the `step` of an environment returns an attribute, and not a copy of it, that its class writes into."""
+    """Where the `step` of an environment, or a method that it asks for what it returns, hands out an attribute, and not a copy of it, that
+    its class writes into."""
     for owner in (node for node in ast.walk(parsed.tree(str(script))) if isinstance(node, ast.ClassDef)):
         written = {ast.unparse(node.value) for node in ast.walk(owner)
                    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)}
         for method in (node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "step"):
             returned = [node for node in ast.walk(method) if isinstance(node, ast.Return) and node.value is not None]
             for node in returned:
-                parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-                if any(isinstance(part, ast.Attribute) and ast.unparse(part) in written for part in parts):
+                parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value] if node.value is not None else []
+                if any(_shares(part) in written for part in parts):
                     return node.lineno
+                asked = {part.func.attr for part in parts if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)}
+                inner = [each for other in owner.body if isinstance(other, ast.FunctionDef) and other.name in asked
+                         for each in ast.walk(other) if isinstance(each, ast.Return) and each.value is not None]
+                line = next((each.lineno for each in inner if each.value is not None and _shares(each.value) in written), None)
+                if line is not None:
+                    return line
     return None
+
+
+def _shares(value: ast.expr) -> str:
+    """The attribute whose memory this is: itself, or as a tensor or array that does not copy it; empty for anything else."""
+    while isinstance(value, ast.Call) and name_of(value.func) in _SHARING and value.args:
+        value = value.args[0]
+    return ast.unparse(value) if isinstance(value, ast.Attribute) else ""
 
 
 def _kept(script: Path) -> int | None:

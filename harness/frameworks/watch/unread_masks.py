@@ -14,6 +14,7 @@ from harness.frameworks.watch.sites import Place
 _CALLED = ("forward", "call", "__call__")
 _OF_STEPS = re.compile(r"(^|_)(masks?|lens?|lengths?|valid)(_|$)", re.IGNORECASE)
 _LAST = ("-1",)
+_SUMS, _REAL = ("sum", "einsum", "reduce_sum"), ("present", "keep", "kept", "real", "there", "filled", "used")
 
 
 def written(script: Path) -> Place | None:
@@ -22,6 +23,7 @@ def written(script: Path) -> Place | None:
     functions = [node for owner in ast.walk(tree) if isinstance(owner, ast.ClassDef) for node in owner.body
                  if isinstance(node, ast.FunctionDef) and node.name in _CALLED]
     lines = [line for function in functions for line in (*_unread(function), *_masked(function))]
+    lines += [line for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for line in _divided(node)]
     return (str(script), min(lines), "") if lines else None
 
 
@@ -51,6 +53,26 @@ def _masked(function: ast.FunctionDef) -> Iterator[int]:
             pooled += node.args[:1]
             if any(_times_mask(part) or (isinstance(part, ast.Name) and part.id in products) for part in pooled):
                 yield node.lineno
+
+
+def _divided(function: ast.FunctionDef) -> Iterator[int]:
+    """Where a sum of what a mask has left over is divided by how many steps there are: `einsum("btd,bt->bd", h, mask) / mask.size(1)`."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _all_steps(node.right) and any(
+                isinstance(part, ast.Call) and name_of(part.func) in _SUMS and _names_mask(part) for part in ast.walk(node.left)):
+            yield node.lineno
+
+
+def _all_steps(node: ast.expr) -> bool:
+    """`mask.size(1)` or `mask.shape[1]`."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func) == "size" and len(node.args) == 1 and ast.unparse(node.args[0]) == "1"
+    return (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+            and ast.unparse(node.slice) == "1")
+
+
+def _names_mask(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name) and (_OF_STEPS.search(part.id) or part.id in _REAL) for part in ast.walk(node))
 
 
 def _times_mask(node: ast.expr) -> bool:
