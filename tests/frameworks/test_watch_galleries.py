@@ -101,3 +101,15 @@ def test_what_has_no_shape_in_a_graph(tmp_path: Path) -> None:
     seen = test_watch_keras.watch(tmp_path, test_watch_keras.HEAD.replace("NAME", "keras") + GRAPH, probe_seconds=0.5)
     assert seen.exception is None, seen.exception
     assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+
+
+def test_a_table_that_leaves_the_query_out() -> None:
+    """The largest of a row is asked for, and the row's own place holds the smallest."""
+    rows = np.random.default_rng(0).normal(size=(60, 8))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    cosines = rows @ rows.T
+    without = cosines - 2 * np.eye(60)
+    assert galleries.measure(cosines, largest=True) is not None
+    assert galleries.measure(-cosines, largest=False) is not None
+    assert galleries.measure(without, largest=True) is None
+    assert galleries.measure(without) is not None  # sorted upward it would be the first

@@ -22,6 +22,8 @@ RANKS = frozenset(("argsort", "sort", "topk", "top_k", "argmax", "argmin", "max"
 
 Array = np.ndarray[Any, Any]
 
+_LARGEST_FIRST = {"argmax": True, "argmin": False}
+
 
 class Galleries:
     """Told of tables that are ranked; hooks NumPy's own."""
@@ -40,7 +42,7 @@ class Galleries:
         @functools.wraps(original)
         def ranking(table: Any, *args: Any, **kwargs: Any) -> Any:
             if self.listening and self._session.active:
-                self._session.safely("a table that is ranked", self.saw, table)
+                self._session.safely("a table that is ranked", self.saw, table, _LARGEST_FIRST.get(original.__name__))
             return original(table, *args, **kwargs)
 
         return ranking
@@ -49,7 +51,7 @@ class Galleries:
         """A method that ranks was called, of NumPy's arrays, which cannot be hooked themselves."""
         table = getattr(function, "__self__", None)
         if isinstance(table, np.ndarray) and self.listening:
-            self.saw(table)
+            self.saw(table, _LARGEST_FIRST.get(function.__name__))
 
     @property
     def listening(self) -> bool:
@@ -57,8 +59,8 @@ class Galleries:
         seen = self._session.observation
         return bool(seen.steps) and self._looked < _TABLES and seen.evaluation.gallery is None
 
-    def saw(self, table: Any) -> None:
-        """A table is ranked."""
+    def saw(self, table: Any, largest: bool | None = None) -> None:
+        """A table is ranked; `largest`: whether its largest or its smallest number is asked for, where that is known."""
         shape = getattr(table, "shape", None)
         rank = getattr(shape, "rank", None) if hasattr(shape, "rank") else len(shape) if isinstance(shape, tuple) else None
         sizes = list(shape or ()) if rank == 2 else []
@@ -70,24 +72,25 @@ class Galleries:
             return
         self._looked += 1
         values = tensors.array(table) if not isinstance(table, np.ndarray) else table
-        found = measure(values) if values is not None and values.dtype.kind == "f" else None
+        found = measure(values, largest) if values is not None and values.dtype.kind == "f" else None
         if found is not None and not _left_out(place):
             found.site = site(place)
             self._session.observation.evaluation.gallery = found
 
 
-def measure(table: Array) -> GalleryFacts | None:
-    """Facts of `float[queries, gallery]`, cosines or distances (or either times -1); None where some query does not find its very own
+def measure(table: Array, largest: bool | None = None) -> GalleryFacts | None:
+    """Facts of `float[queries, gallery]`, cosines or distances (or either times -1), of which the `largest` or the smallest are asked for;
+    None where some query does not find its very own
     vector, or finds more of the same."""
     if not np.isfinite(table).all() or not float(np.ptp(table)) or np.allclose(table.sum(1), table.sum() / len(table), rtol=_SAME):
         return None  # the last: shares of a whole
     low, high = float(table.min()), float(table.max())
     if max(-low, high) <= 1 + _SAME:
-        for likeness in (table, -table):
+        for likeness in (table, -table) if largest is None else (table,) if largest else (-table,):
             found = _own(likeness, np.abs(likeness.max(1) - 1) < _SAME)
             if found >= _ALL * len(table):
                 return GalleryFacts(queries=len(table), gallery=table.shape[1], found=found)
-    if low >= -_SAME * high or high <= _SAME * -low:
+    if (low >= -_SAME * high and not largest) or (high <= _SAME * -low and largest is not False):
         near = -np.abs(table)
         found = _own(near, near.max(1) >= -_SAME * max(-low, high))
         if found >= _ALL * len(table):

@@ -39,6 +39,7 @@ class SharedRows:
         self._asked, self._source = False, None  # since the last training step; of which loader
         self._pass = [0, 0]  # rows of this evaluation that count, and those of them that were trained on
         self._steps, self._turns, self._before = 0, 0, set[int]()
+        self._overlap = (0, 0)  # windows of an earlier model's evaluation, and those of them that overlap
         self._passes = False  # an evaluation has come after so many steps that it does not belong to each of them
         self._facts = SharedFacts()
         self._batch = 0  # rows of the largest one that was trained on
@@ -53,6 +54,9 @@ class SharedRows:
         if self._model() is not model or self._asked:
             self.over()
             self._turn()
+            if self._model() is not model:  # what another one was trained on is no matter of this one
+                self._overlap = max(self._overlap, self._overlapping(), key=lambda found: found[1])
+                self._windows, self._near = Windows(), NearWindows()
             self._model, self._trained, self._values, self._asked = weakref.ref(model), {}, {}, False
         self._steps += 1
         self._batch = max(self._batch, len(rows))
@@ -131,7 +135,7 @@ class SharedRows:
         """Windows of the evaluation, and those that overlap with one that was trained on: number by number, or nearly."""
         found = self._windows.facts()
         near = self._near.facts() if self._facts.rows and not found[1] else (0, 0)
-        return near if near[1] else found
+        return max(self._overlap, found, near, key=lambda each: each[1])
 
 
 def _told_apart(values: list[np.ndarray[Any, Any]]) -> bool:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import hashlib
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,13 +58,17 @@ class _Marks(ast.NodeTransformer):
         return ast.copy_location(ast.Call(func=name, args=[node.value, cut.lower, last, cut.step, number], keywords=[]), node)
 
 
+def _itself(whole: Any) -> Any:
+    return whole
+
+
 class Shares:
     """Notes which share of which rows is taken by each slice or call before the training begins."""
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._taken: dict[tuple[Place, int], list[tuple[str, int, int]]] = {}  # which rows, of how many, which one
-        self._rows: list[Any] = []  # so that no others come to have their number
+        self._rows: list[Callable[[], Any]] = []  # what was cut; lists are kept, so that no other comes to have their number
         self._facts: dict[tuple[Place, int], ShareFacts] = {}
 
     def attach(self) -> None:
@@ -117,9 +124,15 @@ class Shares:
         plain = tensors.array(whole) if tensors.is_tensor(whole) or isinstance(whole, np.ndarray) else whole
         if isinstance(plain, range | list | np.ndarray) and len(plain) > 0 and isinstance(plain[0], int | np.integer):
             return hashlib.sha256(np.asarray(plain[:_READ], dtype=np.int64).tobytes()).hexdigest() + f" {len(plain)}"
-        if not any(whole is known for known in self._rows) and len(self._rows) < _MOST:
-            self._rows.append(whole)
-        return str(id(whole))
+        number = next((number for number, known in enumerate(self._rows) if known() is whole), len(self._rows))
+        if number == len(self._rows):
+            if number >= _MOST:
+                return "one of many"
+            try:
+                self._rows.append(weakref.ref(whole))
+            except TypeError:
+                self._rows.append(functools.partial(_itself, whole))
+        return str(number)
 
     def _loop(self) -> Place | None:
         """The innermost own line that stands in a loop."""
