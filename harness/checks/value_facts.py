@@ -24,12 +24,18 @@ class BoxFacts(Facts):
     """Boxes, float[rows, 4], that a `function` of overlap was given, and the `form` in which it was seen to read them: `corners` (x0, y0,
     x1, y1), `sized` (x, y, width, height) or `centred` (the middle in place of the corner). `rows`: how many either argument had, of which
     `reversed` are no corners (of the argument that has fewer of these): their third number is smaller than the first, or the fourth than
-    the second. `site`: where it begins to take them apart."""
+    the second. `site`: where it begins to take them apart.
+
+    `converts`: the function makes another form of them; read in its own form, so many reach `outside` of the picture, and in those that it
+    `fits` none does. `site`: where it is called."""
 
     form: str
     function: str = ""
     rows: int = 0
     reversed: int = 0
+    converts: bool = False
+    outside: int = 0
+    fits: list[str] = []
     site: Site | None = None
 
 

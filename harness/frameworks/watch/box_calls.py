@@ -31,7 +31,7 @@ FORMS: dict[str, Callable[[Array], Array]] = {
     "sized": lambda box: np.concatenate([box[..., :2], box[..., 2:] - box[..., :2]], -1),
     "centred": lambda box: np.concatenate([(box[..., :2] + box[..., 2:]) / 2, box[..., 2:] - box[..., :2]], -1),
 }
-_READ: dict[str, Callable[[Array], Array]] = {
+READ: dict[str, Callable[[Array], Array]] = {
     "corners": lambda box: box,
     "sized": lambda box: np.concatenate([box[..., :2], box[..., :2] + box[..., 2:]], -1),
     "centred": lambda box: np.concatenate([box[..., :2] - box[..., 2:] / 2, box[..., :2] + box[..., 2:] / 2], -1),
@@ -53,11 +53,11 @@ class Overlaps:
         if self._calls > _CALLS:
             return
         places = [place for place, value in enumerate(args) if _of_boxes(value)][:2]
-        if len(places) != 2 or _remembers(function):
+        if len(places) != 2 or remembers(function):
             return
         key = getattr(function, "__code__", getattr(function, "__func__", function))
         with self._session.paused():
-            boxes = [_plain(args[place]) for place in places]
+            boxes = [plain(args[place]) for place in places]
             if key not in self._known:
                 form = _form(function, args, kwargs, places, max(float(np.abs(box).max()) for box in boxes))
                 self._known[key], self._counted[key] = self._begun(function, form), [[0, 0], [0, 0]]
@@ -79,7 +79,7 @@ class Overlaps:
         return facts
 
 
-def _remembers(function: Any) -> bool:
+def remembers(function: Any) -> bool:
     """Whether a function may keep what it is asked: it belongs to an object, or writes to something that it has not made."""
     code = getattr(function, "__code__", None)
     return code is None or bool(getattr(function, "__self__", None)) or bool({"append", "update", "add", "extend"} & set(code.co_names))
@@ -92,13 +92,13 @@ def _of_boxes(value: Any) -> bool:
     return 1 <= len(shape) <= 2 and shape[-1] == 4
 
 
-def _plain(value: Any) -> Array:
+def plain(value: Any) -> Array:
     found = tensors.array(value) if hasattr(value, "shape") else None
     plain: Array = np.asarray(value if found is None else found, np.float64)
     return plain
 
 
-def _like(boxes: Array, value: Any) -> Any:
+def like(boxes: Array, value: Any) -> Any:
     """Boxes in the container of a value."""
     if tensors.is_tensor(value):
         return value.detach().new_tensor(boxes) if value.is_floating_point() else value.new_tensor(np.round(boxes))
@@ -113,16 +113,16 @@ def _like(boxes: Array, value: Any) -> Any:
 
 def _form(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: list[int], scale: float) -> str | None:
     """The form in which a function reads boxes: the one in which it answers right, where it does in one alone."""
-    corners = _telling() * max(scale, 1e-6)
+    corners = telling() * max(scale, 1e-6)
     flat = [np.ndim(args[place]) == 1 for place in places]
     errors = {}
     for name, form in FORMS.items():
         given = list(args)
         for place, single, boxes in zip(places, flat, corners, strict=True):
-            given[place] = _like(form(boxes[0] if single else boxes), args[place])
+            given[place] = like(form(boxes[0] if single else boxes), args[place])
         errors[name] = np.inf
         with contextlib.suppress(Exception):  # a function that refuses made boxes is not told by them
-            said = _plain(function(*given, **kwargs))
+            said = plain(function(*given, **kwargs))
             errors[name] = min(_off(said, right) for right in _right(corners, flat))
     best = min(errors, key=lambda name: errors[name])
     others = [error for name, error in errors.items() if name != best]
@@ -130,14 +130,14 @@ def _form(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: 
 
 
 @functools.cache
-def _telling() -> Array:
+def telling() -> Array:
     """Pairs of boxes, float[2, pairs, 4] between 0 and 1 by their corners, whose overlap is another one in whatever form but their own they
     are read."""
     drawn = np.random.default_rng(0).uniform(0, 1, (2, _DRAWN, 4))
     corners = np.concatenate([0.6 * drawn[..., :2], 0.6 * drawn[..., :2] + 0.1 + 0.3 * drawn[..., 2:]], -1)
     right = _shares(*corners)[0]
     misread = [np.abs(_shares(*read(form(corners)))[0] - right)
-               for name, form in FORMS.items() for other, read in _READ.items() if name != other]
+               for name, form in FORMS.items() for other, read in READ.items() if name != other]
     told: Array = corners[:, np.argsort(np.minimum.reduce(misread))[-_BOXES:]]
     return told
 
@@ -187,8 +187,8 @@ class Suppressions:
         if self._calls > _CALLS or not tables:
             return
         with self._session.paused():
-            boxes = _plain(tables[0])
-            scores = next((_plain(value) for value in given if getattr(value, "shape", None) is not None
+            boxes = plain(tables[0])
+            scores = next((plain(value) for value in given if getattr(value, "shape", None) is not None
                            and tuple(value.shape) == (len(boxes),)), boxes[:, 4] if boxes.shape[1] == 5 else None)
             kept = _kept(made, boxes)
         if scores is None or kept is None or len(boxes) < 2 or not len(kept) or np.sort(scores)[-1] == np.sort(scores)[-2]:
@@ -206,7 +206,7 @@ def _kept(made: Any, boxes: Array) -> set[int] | None:
     """The numbers of the boxes that are kept, where these, a mask, or the boxes themselves came out."""
     first = made[0] if isinstance(made, tuple) and made else made
     numbers = isinstance(first, list) and all(np.ndim(part) == 0 for part in first)
-    found = np.asarray([int(part) for part in first]) if numbers else _plain(first)
+    found = np.asarray([int(part) for part in first]) if numbers else plain(first)
     if found.ndim == 1 and found.size == len(boxes) and set(np.unique(found)) <= {0.0, 1.0} and len(boxes) > 2:
         return set(np.flatnonzero(found).tolist())
     if found.ndim == 1 and len(set(found.tolist())) == len(found) <= len(boxes) and (found == np.round(found)).all() and (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.frameworks.watch import own_calls
 from harness.frameworks.watch.batch_scores import BatchScores
 from harness.frameworks.watch.box_calls import Overlaps, Suppressions
+from harness.frameworks.watch.box_conversions import Conversions
 from harness.frameworks.watch.bytes_wrapped import Wrapped
 from harness.frameworks.watch.galleries import Galleries
 from harness.frameworks.watch.merging import Merging
@@ -34,6 +35,7 @@ class Listeners:
 
 def _calls(session: WatchSession, shares: Shares) -> OwnCalls:
     merging, overlaps, suppressions, galleries = Merging(session), Overlaps(session), Suppressions(session), Galleries(session)
+    conversions = Conversions(session)
 
     def find(name: str) -> Listener | None:
         if name in own_calls.MERGING:
@@ -44,6 +46,8 @@ def _calls(session: WatchSession, shares: Shares) -> OwnCalls:
             return galleries.heard
         if own_calls.SUPPRESSING.search(name.lower()):
             return suppressions.heard
-        return overlaps.heard if own_calls.OVERLAP.search(name.lower()) else None
+        if own_calls.OVERLAP.search(name.lower()):
+            return overlaps.heard
+        return conversions.heard if own_calls.CONVERTING.search(name.lower()) else None
 
     return OwnCalls(session, find)

@@ -11,6 +11,7 @@ Array = np.ndarray[Any, Any]
 _ROWS, _HELD, _WIDEST, _COLUMNS = 4000, 48, 1024, 24
 _NARROWEST, _SHIFTS = 16, 12
 _NEAR, _APART = 0.04, 0.25  # of a column's deviation: what a column's own scaling leaves, and what lies between any two windows
+_BROAD, _MOST = 0.5, 0.85  # of a deviation, between the quarters of a column; of the columns: between two channels nothing goes on
 _ALONE = 3  # windows of the training that one is a step away from: of a series that repeats itself there are many
 
 
@@ -50,7 +51,8 @@ class NearWindows:
 def _moved(held: Array, trained: Array, channels: int) -> int:
     """Of how many rows some row of the training holds the same numbers, one place to `_SHIFTS` places on or back."""
     wide, spread = held.shape[1], trained.std(0)
-    varies = np.flatnonzero(spread > 0)
+    quarters = np.quantile(trained, (0.25, 0.75), axis=0)
+    varies = np.flatnonzero((spread > 0) & (quarters[1] - quarters[0] > _BROAD * spread))  # a pixel that is mostly empty tells nothing
     if len(varies) < _NARROWEST:
         return 0
     told: set[int] = set()
@@ -66,5 +68,5 @@ def _moved(held: Array, trained: Array, channels: int) -> int:
 
 def _alone(apart: Array) -> bool:
     """Whether a row lies beside one or two others, float[rows, columns] of distances, and far from the rest."""
-    near = int(((apart < _NEAR).sum(1) > apart.shape[1] / 2).sum())
+    near = int(((apart < _NEAR).sum(1) >= _MOST * apart.shape[1]).sum())
     return 0 < near <= _ALONE and float(np.median(apart)) > _APART

@@ -26,6 +26,7 @@ MERGING = frozenset(("clip", "clamp", "clip_by_value", "minimum", "where", "mask
 SHARING = frozenset(("shard", "DistributedSampler", "split_dataset_by_node"))
 RANKING = frozenset(("argsort", "argmax", "argmin", "argpartition"))
 OVERLAP = re.compile(r"(^|_)(g|d|c)?iou|iou(_|$)|jaccard|box_overlap")
+CONVERTING = re.compile(r"corner|xyxy|xywh|cxcy|ltrb|box_?convert|convert_?box")
 SUPPRESSING = re.compile(r"(^|_)nms(_|$)|non_?max|suppress")
 
 
@@ -38,7 +39,8 @@ setattr(builtins, NAME, _called)
 
 def mark(tree: ast.Module, text: str) -> None:
     """Puts `NAME(f, a, b)` in the place of each call `f(a, b)` in a script's `tree` that somebody listens to: by the name of `f`, and those
-    of overlap and suppression where the script defines `f` itself. A script that has its functions compiled is left as it is."""
+    of overlap, suppression and forms of boxes where the script defines `f` itself. A script that has its functions compiled is left as it
+    is."""
     if equals.COMPILED.search(text):
         return
     defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -49,7 +51,8 @@ def mark(tree: ast.Module, text: str) -> None:
 
 
 def _heard(name: str, defined: set[str]) -> bool:
-    return (name in defined and bool(OVERLAP.search(name.lower()) or SUPPRESSING.search(name.lower()))) or (
+    own = any(kind.search(name.lower()) for kind in (OVERLAP, SUPPRESSING, CONVERTING)) if name in defined else False
+    return own or (
         name in MERGING | RANKING | SHARING and name not in defined)
 
 
