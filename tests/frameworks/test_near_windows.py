@@ -51,3 +51,14 @@ def test_another_model_has_other_rows() -> None:
     facts = known.facts()
     assert facts is not None
     assert facts.overlapping == 0
+
+
+def test_pictures_that_are_mostly_empty_are_no_windows() -> None:
+    """Digits of eight by eight pixels, from which each one's own mean is taken."""
+    digits = pytest.importorskip("sklearn.datasets").load_digits().data / 16
+    rows = (digits - digits.mean(1, keepdims=True)).astype("float32")
+    order = np.random.default_rng(2).permutation(len(rows))
+    windows = NearWindows()
+    windows.trained(rows[order[:1200]])
+    windows.held(rows[order[1200:]])
+    assert windows.facts() == (48, 0)

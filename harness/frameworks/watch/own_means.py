@@ -43,7 +43,7 @@ def find(frames: Iterable[FrameType], script: Path) -> OwnMeanFacts | None:
         for column in range(min(table.shape[1], _COLUMNS)):
             if time.monotonic() < ends and _repeats(table[:, column]):
                 whole = list(_of_column(table[:, column], labels, keys, column, table.shape[1]))
-                found += whole or _of_parts(table[:, column], some, labels, keys, column, table.shape[1])
+                found += whole or _of_parts(table[:, column], some, labels, keys, (column, table.shape[1]), ends)
     best = max(found, key=lambda facts: facts.told - facts.without, default=None)
     if best is not None:
         best.site = site(_made(script))
@@ -83,16 +83,17 @@ def _parts(values: Iterable[Any]) -> list[Array]:
             and part.max() >= len(part) and len(np.unique(part)) == len(part)]
 
 
-def _of_parts(values: Array, parts: list[Array], labels: list[Array], keys: list[Array], column: int, columns: int
+def _of_parts(values: Array, parts: list[Array], labels: list[Array], keys: list[Array], column: tuple[int, int], ends: float
               ) -> Iterator[OwnMeanFacts]:
-    """The same of some rows only, the `values` of which, or of all rows, are these: means of all rows' labels, their own among them."""
+    """The same of some rows only, the `values` of which, or of all rows, are these: means of all rows' labels, their own among them.
+    `column`: its number, and how many there are."""
     for part in parts:
         own = values if len(part) == len(values) else values[part] if part.max() < len(values) else values[:0]
         if len(own) < _ROWS or not np.isfinite(own).all() or own.std() == 0:
             continue
         for wanted in (each for each in labels if len(each) > part.max() and np.isfinite(each).all() and each.std() > 0):
-            for group in (key for key in keys if len(key) == len(wanted)):
-                yield from _means(own, part, group, wanted, column, columns)
+            for group in (key for key in keys if len(key) == len(wanted) and time.monotonic() < ends):
+                yield from _means(own, part, group, wanted, *column)
 
 
 def _means(own: Array, part: Array, group: Array, wanted: Array, column: int, columns: int) -> Iterator[OwnMeanFacts]:
