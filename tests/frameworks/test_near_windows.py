@@ -62,3 +62,13 @@ def test_pictures_that_are_mostly_empty_are_no_windows() -> None:
     windows.trained(rows[order[:1200]])
     windows.held(rows[order[1200:]])
     assert windows.facts() == (48, 0)
+
+
+def test_counts_are_alike_by_chance() -> None:
+    """Of how many of twenty kinds there are in a row."""
+    rng = np.random.default_rng(3)
+    rows = np.stack([np.bincount(rng.integers(0, 20, 14), minlength=20) for _ in range(1600)]).astype("float32") / 2
+    windows = NearWindows()
+    windows.trained(rows[:1200])
+    windows.held(rows[1200:])
+    assert windows.facts() == (48, 0)

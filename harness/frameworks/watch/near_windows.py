@@ -10,6 +10,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 _ROWS, _HELD, _WIDEST, _COLUMNS = 4000, 48, 1024, 24
 _NARROWEST, _SHIFTS = 16, 12
+_LOOKED_AT, _DIFFERENT = 500, 0.5  # rows, and different values of a column among these
 _NEAR, _APART = 0.04, 0.25  # of a column's deviation: what a column's own scaling leaves, and what lies between any two windows
 _BROAD, _MOST = 0.5, 0.85  # of a deviation, between the quarters of a column; of the columns: between two channels nothing goes on
 _ALONE = 3  # windows of the training that one is a step away from: of a series that repeats itself there are many
@@ -52,7 +53,10 @@ def _moved(held: Array, trained: Array, channels: int) -> int:
     """Of how many rows some row of the training holds the same numbers, one place to `_SHIFTS` places on or back."""
     wide, spread = held.shape[1], trained.std(0)
     quarters = np.quantile(trained, (0.25, 0.75), axis=0)
-    varies = np.flatnonzero((spread > 0) & (quarters[1] - quarters[0] > _BROAD * spread))  # a pixel that is mostly empty tells nothing
+    some = np.sort(trained[:_LOOKED_AT], axis=0)
+    different = 1 + (np.diff(some, axis=0) > 0).sum(0)
+    # A pixel that is mostly empty tells nothing, and counts are alike by chance.
+    varies = np.flatnonzero((spread > 0) & (quarters[1] - quarters[0] > _BROAD * spread) & (different >= _DIFFERENT * len(some)))
     if len(varies) < _NARROWEST:
         return 0
     told: set[int] = set()
