@@ -45,8 +45,10 @@ class Told:
         line = f"{place.file}:{place.line}"
         if line not in self._kept and len(self._kept) >= _LINES:
             return
-        counted = self._counted.setdefault(line, Counter())
         least, wide = int(given.min()), int(given.max()) - int(given.min()) + 1
+        if max(wide, int(np.abs(wanted).max())) > _PLACES:
+            return  # numbers, and no classes
+        counted = self._counted.setdefault(line, Counter())
         both, rows = np.unique(wanted.reshape(-1) * wide + (given.reshape(-1) - least), return_counts=True)
         for reference, answer, count in zip((both // wide).tolist(), (both % wide + least).tolist(), rows.tolist(), strict=True):
             counted[reference, answer] += count
