@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from harness.checks.loss_facts import CosineFacts
-from harness.frameworks.watch import keras_divergence
+from harness.frameworks.watch import keras_divergence, keras_tempered
 from harness.frameworks.watch.sites import site
 
-_MOST, _DEEP = 400, 16
+_DEEP = 16
 _SOFT = ("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 _MOVING = ("Identity", "Cast", "Reshape", "Squeeze", "Transpose", "ExpandDims")
 _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum")
@@ -18,7 +17,7 @@ _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"
 
 def read(target: Any, is_own: Callable[[str], bool]) -> CosineFacts | None:
     """Of the loss of a step that was traced, the first softmax whose logits are products of rows of length one, times a number."""
-    for softened, logits in _softened(target):
+    for softened, logits in keras_tempered.softened(target, _SOFT):
         found = _bound(logits)
         if found is not None:
             bound, product = found
@@ -27,25 +26,8 @@ def read(target: Any, is_own: Callable[[str], bool]) -> CosineFacts | None:
     return None
 
 
-def _softened(target: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
-    known: set[str] = set()
-    queue = deque([target.op])
-    while queue and len(known) < _MOST:
-        operation = queue.popleft()
-        if operation.name in known:
-            continue
-        known.add(operation.name)
-        if operation.type in _SOFT:
-            found.append((operation.outputs[0], operation.inputs[0]))
-        queue.extend(part.op for part in operation.inputs)
-    return found
-
-
 def _bound(logits: Any) -> tuple[float, Any] | None:
     """Within what bound logits stay that are cosines times a number, and the product; None of others."""
-    import tensorflow as tf
-
     bound = 1.0
     for _ in range(_DEEP):
         kind, given = logits.op.type, list(logits.op.inputs)
@@ -54,14 +36,10 @@ def _bound(logits: Any) -> tuple[float, Any] | None:
         if kind in _MOVING:
             logits = given[0]
             continue
-        if kind not in ("Mul", "RealDiv", "Div"):
+        found = keras_tempered.multiplied(logits)
+        if found is None:
             return None
-        numbers = [tf.get_static_value(part) for part in given]
-        fixed = next((place for place, value in enumerate(numbers) if value is not None and value.size == 1), None)
-        if fixed is None or (kind != "Mul" and fixed == 0) or not float(numbers[fixed]):
-            return None
-        bound *= abs(float(numbers[fixed])) ** (1 if kind == "Mul" else -1)
-        logits = given[1 - fixed]
+        bound, logits = bound * abs(found[0]), found[1]
     return None
 
 

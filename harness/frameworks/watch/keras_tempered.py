@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from harness.checks.loss_facts import TemperedFacts
@@ -29,22 +29,22 @@ def read(record: Recording, is_own: Callable[[str], bool]) -> TemperedFacts | No
     trained = {id(source) for sources in record.sources for source in sources}
     sides: dict[bool, set[float]] = {False: set(), True: set()}
     places: dict[bool, Place | None] = {}
-    for softened, logits in _softened(target):
+    for made, logits in softened(target, _SOFT):
         found = _made_of(logits, record.outputs)
         if found is not None:
             number, temperature = found
             weights = record.models[number].trainable_variables
             own = any(id(weight) in trained or id(getattr(weight, "value", None)) in trained for weight in weights)
             sides[own].add(temperature)
-            places.setdefault(own, keras_divergence.place(softened, is_own))
+            places.setdefault(own, keras_divergence.place(made, is_own))
     if not sides[True] or len(sides[False]) != 1 or any(abs(one - next(iter(sides[False]))) < 1e-3 * one for one in sides[True]):
         return None
     return TemperedFacts(temperatures=[(max(sides[True]), next(iter(sides[False])))], read=True,
                          site=site(places.get(True) or places.get(False)))
 
 
-def _softened(target: Any) -> list[tuple[Any, Any]]:
-    """Each softmax that a loss is made of, and what it is given."""
+def softened(target: Any, kinds: Collection[str]) -> list[tuple[Any, Any]]:
+    """Each softmax, by these `kinds` of operation, that a loss is made of, and what it is given."""
     found: list[tuple[Any, Any]] = []
     known: set[str] = set()
     queue = deque([target.op])
@@ -53,12 +53,27 @@ def _softened(target: Any) -> list[tuple[Any, Any]]:
         if operation.name in known:
             continue
         known.add(operation.name)
-        if operation.type in _SOFT:
+        if operation.type in kinds:
             found.append((operation.outputs[0], operation.inputs[0]))
             queue.extend(part.op for part in list(operation.inputs)[1:])
         else:
             queue.extend(part.op for part in operation.inputs)
     return found
+
+
+def multiplied(tensor: Any) -> tuple[float, Any] | None:
+    """The number, not 0, by which something was multiplied to make a tensor, and what; None where its operation is another one."""
+    import tensorflow as tf
+
+    kind, given = tensor.op.type, list(tensor.op.inputs)
+    if kind not in ("Mul", "RealDiv", "Div"):
+        return None
+    numbers = [tf.get_static_value(part) for part in given]
+    fixed = next((place for place, value in enumerate(numbers) if value is not None and value.size == 1), None)
+    if fixed is None or (kind != "Mul" and fixed == 0) or not float(numbers[fixed]):
+        return None
+    number = float(numbers[fixed])
+    return number if kind == "Mul" else 1 / number, given[1 - fixed]
 
 
 def _made_of(logits: Any, outputs: list[Any]) -> tuple[int, float] | None:
@@ -70,16 +85,11 @@ def _made_of(logits: Any, outputs: list[Any]) -> tuple[int, float] | None:
     for _ in range(_DEEP):
         if id(logits) in made:
             return made[id(logits)], temperature
-        kind, given = logits.op.type, list(logits.op.inputs)
-        if kind in _MOVING:
-            logits = given[0]
+        if logits.op.type in _MOVING:
+            logits = logits.op.inputs[0]
             continue
-        if kind not in ("Mul", "RealDiv", "Div"):
+        found = multiplied(logits)
+        if found is None:
             return None
-        numbers = [tf.get_static_value(part) for part in given]
-        fixed = next((place for place, value in enumerate(numbers) if value is not None and value.size == 1), None)
-        if fixed is None or (kind != "Mul" and fixed == 0) or not float(numbers[fixed]):
-            return None
-        temperature *= float(numbers[fixed]) if kind != "Mul" else 1 / float(numbers[fixed])
-        logits = given[1 - fixed]
+        temperature, logits = temperature / found[0], found[1]
     return None
