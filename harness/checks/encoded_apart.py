@@ -18,6 +18,7 @@ _ROWS, _NAMED = 20, 5
 _STRANGE, _KNOWN, _WORSE, _TOKENS = 0.2, 0.1, 0.1, 1000
 _ADAPTED = "`layer.adapt(train_rows)` once, then `layer(train_rows)` and `layer(test_rows)`."
 _HARM = 0.03  # by how much rows are told worse
+_FURTHER = 2.0  # times as far off as those of the training, of numbers
 _FITTED = {"Tokenizer": "`tokenizer.fit_on_texts(train_texts)`, then `tokenizer.texts_to_sequences(test_texts)`.",
            **dict.fromkeys(("TextVectorization", "StringLookup", "IntegerLookup", "Normalization"), _ADAPTED)}
 _OF_WORDS = ("Tokenizer", "TextVectorization", "StringLookup", "IntegerLookup")
@@ -74,13 +75,20 @@ class EncodedApart(Check):
 def _standardised(seen: Observation) -> Finding | None:
     """A mean and a deviation that are taken from the rows of the evaluation themselves. It may do no harm, where these are drawn as the
     training's are."""
-    facts, relation = seen.evaluation.standardised, seen.evaluation.relation
+    facts, relation = seen.evaluation.standardised, seen.evaluation.relation or seen.evaluation.loose_relation
     if facts is None:
         return None
-    if relation is not None and relation.classes and relation.trained - relation.held < _HARM:
+    worse = relation.trained - relation.held if relation is not None and relation.classes else None
+    further = relation.errors[1] / max(relation.errors[0], 1e-12) if relation is not None and relation.errors is not None else None
+    if worse is not None and worse < _HARM:
+        return None
+    if facts.unread and (worse is None or worse < _WORSE) and (further is None or further < _FURTHER):
         return None
     told = [f"told rightly: {relation.trained:.0%} of the training rows, {relation.held:.0%} of the evaluation's"] if (
         relation is not None and relation.classes) else []
+    if further is not None and further > _FURTHER:
+        told.append(f"the answers to these rows are off by {further:.1f} times as much as those to rows of the training (root of the mean "
+                    "square)")
     return Finding(
         message=f"The {facts.rows} rows of the evaluation are standardised by their own mean and deviation, and not by those of the "
                 "training: the same value is another number there, and what sets these rows apart is gone.",

@@ -181,6 +181,7 @@ class RelationFacts(Facts):
     held: float
     rows: int
     classes: bool = False
+    errors: tuple[float, float] | None = None
     compared: float | None = None
     loader: Site | None = None
     place: Site | None = None
@@ -284,10 +285,11 @@ class ScaleFacts(Facts):
 
 class StandardisedFacts(Facts):
     """An evaluation of so many `rows`, each of whose `columns` has, over these rows, a mean of 0 and a deviation of 1; and the `site` where
-    the script takes both from the table that it is given, one of several."""
+    the script takes both from the table that it is given, one of several. `unread`: it is not known of what it takes them there."""
 
     rows: int
     columns: int
+    unread: bool = False
     site: Site | None = None
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.checks.evaluation_facts import RelationFacts, StandardisedFacts
 from harness.frameworks.watch.standardised import written
+from tests.checks.made import healthy
 from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import found, walk, watch
 
@@ -27,6 +29,14 @@ class Scaler:
             self.mean, self.std = table.mean(0), table.std(0)
         return (table - self.mean) / self.std
 scaler = Scaler()
+class Table:
+    def __init__(self, values):
+        self.columns = {name: values[:, name] for name in range(values.shape[1])}
+    @property
+    def moments(self):
+        return {name: (column.mean(), column.std()) for name, column in self.columns.items()}
+    def scaled(self, moments):
+        return np.stack([(column - moments[name][0]) / moments[name][1] for name, column in self.columns.items()], 1)
 PREPARED
 """
 TORCH = DATA + """
@@ -87,6 +97,26 @@ def test_keras(tmp_path: Path, prepared: str, *, fault: bool) -> None:
     seen = test_watch_keras.watch(tmp_path, KERAS.replace("PREPARED", prepared), steps=100)
     assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
     assert ("E512" in found(seen)) is fault, seen.evaluation.relation
+
+
+@pytest.mark.parametrize("fault", [True, False])
+def test_columns_by_name(tmp_path: Path, *, fault: bool) -> None:
+    pytest.importorskip("torch")
+    owner = "t" if fault else "tables[0]"
+    prepared = f"tables = [Table(x_train), Table(x_test)]\nx_train, x_test = (t.scaled({owner}.moments) for t in tables)"
+    text = TORCH.replace("    return (table - table.mean(axis=0)) / (table.std(axis=0) + 1e-8)", "    pass").replace(
+        "self.mean, self.std = table.mean(0), table.std(0)", "pass").replace("PREPARED", prepared)
+    seen = watch(tmp_path, text, steps=100, probe_seconds=0.0)
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E512" in found(seen)) is fault, seen.evaluation.relation
+
+
+@pytest.mark.parametrize(("errors", "fault"), [((1.0, 4.0), True), ((1.0, 1.5), False), (None, False)])
+def test_of_numbers_the_errors_tell(errors: tuple[float, float] | None, *, fault: bool) -> None:
+    seen = healthy()
+    seen.evaluation.standardised = StandardisedFacts(rows=200, columns=5, unread=True)
+    seen.evaluation.relation = RelationFacts(trained=0.9, trained_rows=600, held=0.9, rows=200, errors=errors)
+    assert ("E512" in found(seen)) is fault
 
 
 @pytest.mark.parametrize(("calls", "line"), [

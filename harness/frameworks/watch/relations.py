@@ -84,7 +84,7 @@ class Relations:
         measure, share = (_right, _commonest) if classes else (_correlation, _none)
         found = RelationFacts(trained=measure(*known), trained_rows=len(known[1]), held=measure(*other), rows=len(other[1]),
                               classes=classes, trained_majority=share(known[1]), majority=share(other[1]), answered=share(other[0]),
-                              loader=self.loader)
+                              loader=self.loader, errors=None if classes else (_error(*known), _error(*other)))
         found.diluted = self._diluted(held=True) or self._diluted(held=False)
         for pair, place in reversed(self._compared):
             whole = all((side % 1 == 0).all() for side in pair)
@@ -144,6 +144,10 @@ def _joined(pairs: list[Pair]) -> Pair | None:
 
 def _right(answers: Array, wanted: Array) -> float:
     return float((answers == wanted).mean())
+
+
+def _error(answers: Array, wanted: Array) -> float:
+    return float(np.sqrt(np.square(answers - wanted).mean()))
 
 
 def _commonest(wanted: Array) -> float:

@@ -17,6 +17,8 @@ from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, site
 
 _ROWS, _COLUMNS, _LARGEST, _PASSES = 20, 2, 1 << 24, 8
+_SHORT = 60  # nodes of a function that does little else
+_SPAN, _TABLES = 2.1, 4  # more of these are many parts, each by itself
 _KNOWN, _ASKED = 20_000, 512  # rows of the training, and of an evaluation, that are kept by their hashes
 _MEAN, _STD = 1e-4, 2e-3  # how far off: rounding in float32; one row more or less to divide by, and what guards against a division by 0
 _MEANS, _DEVIATIONS = ("mean", "reduce_mean", "nanmean"), ("std", "reduce_std", "nanstd")
@@ -33,26 +35,35 @@ class _Pass:
     count: int = 0
     total: Array = field(default_factory=lambda: np.zeros(0))
     squares: Array = field(default_factory=lambda: np.zeros(0))
+    lowest: Array = field(default_factory=lambda: np.zeros(0))
+    highest: Array = field(default_factory=lambda: np.zeros(0))
     first: set[int] = field(default_factory=set)
 
     def add(self, rows: Array) -> None:
         wide: Array = rows.astype(np.float64)
         if self.count == 0 or self.total.shape != wide.shape[1:]:
             self.count, self.total, self.squares, self.first = 0, np.zeros(wide.shape[1:]), np.zeros(wide.shape[1:]), set()
+            self.lowest, self.highest = np.full(wide.shape[1:], np.inf), np.full(wide.shape[1:], -np.inf)
         self.first |= _hashes(rows[:max(0, _ASKED - len(self.first))])
         self.count += len(wide)
         self.total += wide.sum(0)
         self.squares += np.square(wide).sum(0)
+        self.lowest, self.highest = np.minimum(self.lowest, wide.min(0)), np.maximum(self.highest, wide.max(0))
 
-    def exact(self) -> int:
-        """How many columns have a mean of 0 and a deviation of 1, where all have that do not stand still; else none."""
+    def exact(self) -> tuple[int, bool]:
+        """How many columns have a mean of 0 and a deviation of 1; and whether all have that do not stand still."""
         if self.count < _ROWS:
-            return 0
+            return 0, False
         mean = self.total / self.count
         deviation = np.sqrt(np.maximum(self.squares / self.count - mean**2, 0))
         moving = deviation > _STD
         near = np.minimum(np.abs(deviation - 1), np.abs(deviation * np.sqrt(self.count / (self.count - 1)) - 1)) < _STD
-        return int(moving.sum()) if bool(((np.abs(mean) < _MEAN) & near)[moving].all()) else 0
+        # A column of two values that are as common as each other has that by itself, on a scale of -1 to 1.
+        own = (np.abs(mean) < _MEAN) & near & moving & (self.highest - self.lowest > _SPAN)
+        return int(own.sum()), bool((own | ~moving).all())
+
+    def whole(self) -> bool:
+        return self.exact()[0] >= _COLUMNS and self.exact()[1]
 
 
 class Standardised:
@@ -79,22 +90,26 @@ class Standardised:
         if rows is not None:
             self._size += rows.size
             self._running.add(rows)
-            if self._running.exact() >= _COLUMNS:
+            if self._running.whole():
                 self._close()  # what comes next is another table
 
     def _close(self) -> None:
-        if self._running.exact() >= _COLUMNS and len(self._exact) < _PASSES:
+        if self._running.exact()[0] >= _COLUMNS and len(self._exact) < _PASSES:
             self._exact.append(self._running)
         self._running = _Pass()
 
     def facts(self, script: Path) -> StandardisedFacts | None:
-        """None unless a whole evaluation is standardised exactly, and the script does it for several tables, each by itself."""
+        """None unless a whole evaluation is standardised exactly, and the script does it for several tables, each by itself; or else takes
+        a mean and a deviation somewhere, of which it is not known what they are of."""
         self._close()
         last = next((one for one in reversed(self._exact) if self._known.isdisjoint(one.first)), None)  # else they are the training's own
-        place = written(script) if last is not None else None
-        if last is None or place is None:
+        if last is None:
             return None
-        return StandardisedFacts(rows=last.count, columns=last.exact(), site=site(place))
+        columns, all_ = last.exact()
+        place = written(script) if all_ else None
+        unread = place is None
+        place = place or (anywhere(script) if len(self._exact) <= _TABLES else None)
+        return None if place is None else StandardisedFacts(rows=last.count, columns=columns, unread=unread, site=site(place))
 
 
 def _rows(given: Sequence[Any]) -> Array | None:
@@ -133,6 +148,25 @@ def written(script: Path) -> Place | None:
     return (str(script), max(later or beside.values()), "")
 
 
+def anywhere(script: Path) -> Place | None:
+    """Where a script takes a mean and a deviation of one thing in a function that says of no axis what is a column: the only line that asks
+    for it, or else its own. None where it does so along an axis as well, which `written` reads."""
+    tree = parsed.tree(str(script))
+    if _deviations(tree):
+        return None
+    for owner, function in _functions(tree):
+        means, deviations = (_taken(function, names) for names in (_MEANS, _DEVIATIONS))
+        both = [line for of, line in deviations.items() if of in means]
+        if not both:
+            continue
+        inner = {id(node) for node in ast.walk(function)}
+        asked = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute if owner else ast.Name)
+                 and name_of(node) == function.name and isinstance(node.ctx, ast.Load) and id(node) not in inner]
+        short = len(list(ast.walk(function))) < _SHORT
+        return (str(script), asked[0].lineno, "") if len(asked) == 1 and short else (str(script), min(both), function.name)
+    return None
+
+
 def _functions(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Each with the class that it is a method of, or none."""
     methods = {id(function): node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for function in node.body}
@@ -164,13 +198,25 @@ def _columns(tree: ast.AST, names: tuple[str, ...]) -> list[tuple[ast.Call, str]
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or name_of(call.func) not in names:
             continue
-        library = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id in (
-            "np", "numpy", "tf", "torch")
-        of = call.args[0] if library and call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
-        axes = [*call.args[1 if library else 0:][:1], *(word.value for word in call.keywords if word.arg in ("axis", "dim"))]
+        of = _of(call)
+        before = 1 if call.args and of is call.args[0] else 0
+        axes = [*call.args[before:][:1], *(word.value for word in call.keywords if word.arg in ("axis", "dim"))]
         if isinstance(of, ast.Name) and axes and isinstance(axes[0], ast.Constant) and axes[0].value == 0:
             found.append((call, of.id))
     return found
+
+
+def _of(call: ast.Call) -> ast.expr | None:
+    """What a mean is taken of: the argument of a library's function, the owner of a method."""
+    library = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id in (
+        "np", "numpy", "tf", "torch")
+    return call.args[0] if library and call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def _taken(tree: ast.AST, names: tuple[str, ...]) -> dict[str, int]:
+    """What calls of these are asked of, and on which line."""
+    calls = [(call, _of(call)) for call in ast.walk(tree) if isinstance(call, ast.Call) and name_of(call.func) in names]
+    return {ast.dump(of): call.lineno for call, of in calls if of is not None}
 
 
 def _calls(tree: ast.AST, owner: str, function: ast.FunctionDef) -> list[ast.Call]:
