@@ -46,6 +46,15 @@ class EntropyFacts(Facts):
     site: Site | None = None
 
 
+class OwnRatioFacts(Facts):
+    """A ratio in a loss, float[...] of so many `values`, that was 1 at every place in each of the first `steps` steps, though both of its
+    sides have a graph. `site`: where it is taken."""
+
+    values: int
+    steps: int = 0
+    site: Site | None = None
+
+
 class BootstrapFacts(Facts):
     """Two answers of one model in a loss, whose derivative by the one is minus a discount times that by the other, in each of so many
     `rows` or else zero: the `discounts`, step by step."""

@@ -53,6 +53,7 @@ from harness.checks.loss_facts import (
     MaskedMeanFacts,
     NegatedFacts,
     OverlapFacts,
+    OwnRatioFacts,
     PairedFacts,
     PolicyFacts,
     PulledFacts,
@@ -150,8 +151,9 @@ class Observation(Facts):
     `wide`: weights of no model, before the first step.
     `baked`: a number that a graph goes on with, though the script has changed it; `counted`: one that the step itself was to count with.
     `blanks`: of CTC losses. `bootstrap`: values that are learnt from later ones. `pulled`: pairs of embeddings. `likeness`: of rows
-    with themselves, in a contrastive loss. `ending`: of episodes. `entropy`: of a policy. `whole_best`: a target of a value. `spread`:
-    of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a loss pulls to.
+    with themselves, in a contrastive loss. `ending`: of episodes. `entropy`: of a policy. `own_ratio`: of it to itself. `whole_best`: a
+    target of a value. `spread`: of a draw. `overlap`: of scores. `credit`: for actions. `tally`: of right answers. `quantiles`: that a
+    loss pulls to.
     `resized`: label maps. `masked_mean`: numbers that multiply a loss which is one number already.
     `cut_state`: a recurrent cell that is given its state without a history; `clipped`: numbers that are clipped as if they were
     probabilities.
@@ -213,6 +215,7 @@ class Observation(Facts):
     negated: NegatedFacts | None = None
     policy: PolicyFacts | None = None
     entropy: EntropyFacts | None = None
+    own_ratio: OwnRatioFacts | None = None
     batches: list[BatchFacts] = []
     eval_batches: list[BatchFacts] = []
     loss_calls: list[LossCall] = []

@@ -60,6 +60,7 @@ from harness.frameworks.watch.torch_opposed import Opposed
 from harness.frameworks.watch.torch_orders import Orders
 from harness.frameworks.watch.torch_origins import Origins
 from harness.frameworks.watch.torch_own_backward import OwnBackward
+from harness.frameworks.watch.torch_own_ratio import OwnRatios
 from harness.frameworks.watch.torch_pairs import Pairs
 from harness.frameworks.watch.torch_passes import Passes
 from harness.frameworks.watch.torch_pending import Pending
@@ -128,7 +129,7 @@ class TorchWatcher:
         self.files, self.draws, self.masks, self.pairs = Files(self), Draws(self), Masks(self), Pairs(self)
         self.key_masks, self.tempered, self.strays, self.signs = KeyMasks(self), Tempered(self), Strays(self), Signs(self)
         self.teachers, self.flattened = Teachers(self), Flattened(self)
-        self.policy, self.cut_states = Policy(self), CutStates(torch, self.session)
+        self.policy, self.own_ratios, self.cut_states = Policy(self), OwnRatios(self.seen), CutStates(torch, self.session)
         self.restores, self.generations, self.unmeasured = Restores(self), Generations(self), Unmeasured(self)
         self.averages = Averages(self)
         self.schedules, self.origins, self.states = Schedules(self), Origins(self), CarriedStates(self)
