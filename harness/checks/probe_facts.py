@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from harness.checks.norm_facts import HastyFacts, SlowFacts
 from harness.checks.tensor_facts import Facts, Site
 
 
@@ -262,21 +263,6 @@ class RestraintFacts(Facts):
     site: Site | None = None
 
 
-class HastyFacts(Facts):
-    """Batch normalisation whose statistics are for a `part` (0 to 1) those of the newest batch: the loss in evaluation mode with those of
-    one batch of `rows` rows alone (`own`), and with their mean over so many `batches` (`averaged`), by the same weights and rows. `each`:
-    with those of one batch or another alone. `site`: where the first such layer was made."""
-
-    kind: str
-    part: float
-    own: float
-    averaged: float
-    batches: int
-    rows: int
-    each: list[float] = []
-    site: Site | None = None
-
-
 class OrderFacts(Facts):
     """Batches that differ from each other: `between`, the share of the rows' variance beyond chance. `own`, `mixed`: the script's steps in
     their order, and in a random one, from the first weights and at one rate."""
@@ -330,7 +316,7 @@ class ProbeFacts(Facts):
     `term_alone`: the same run of the smaller term of the loss without the larger one, where that may drown it; `term_beside`: several
     times as many of the steps as they are, to hold it against;
     `train_standardised`: with every float input standardised by its training mean and deviation.
-    `hasty`: batch normalisation that goes by its newest batch.
+    `hasty`: batch normalisation that goes by its newest batch; `slow`: that goes by what it began with.
     `even_baseline`: of as many rows of each of two classes. `real`: of the steps of a batch the share that is no padding, where rows
     end in some; `ends_read`: what the answers owe to it; `padding_word`: a word that has its number.
     `restraints`: dropout, weight decay and penalties that may be too strong, and an optimizer that may not do. `summed`: the script
@@ -379,6 +365,7 @@ class ProbeFacts(Facts):
     term_beside: CurveFacts | None = None
     restraints: list[RestraintFacts] = []
     hasty: HastyFacts | None = None
+    slow: SlowFacts | None = None
     fits_batch_size: int | None = None
     carry: CarryFacts | None = None
     ordered: OrderFacts | None = None

@@ -11,8 +11,9 @@ from harness.checks.evaluation_mode import EvaluationInTrainingMode, TrainingInE
 from harness.checks.metric_facts import DecisionFacts, MetricFacts
 from harness.checks.metric_places import MetricPlaces
 from harness.checks.newest_batch import NewestBatch
+from harness.checks.norm_facts import HastyFacts
 from harness.checks.observation import Observation
-from harness.checks.probe_facts import HastyFacts, ProbeFacts
+from harness.checks.probe_facts import ProbeFacts
 from harness.checks.tensor_facts import Site, TensorFacts
 from harness.checks.training_facts import ExceptionFacts, StepFacts
 from tests.checks.facts import HERE, call, died, found, ids, model, parameter, recorded, seen, steps, tensor, verdict

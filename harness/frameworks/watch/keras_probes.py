@@ -37,7 +37,7 @@ from harness.frameworks.watch.keras_replay import Replay
 from harness.frameworks.watch.keras_rows import Inside
 from harness.frameworks.watch.keras_state import optimizers_of, redraw
 from harness.frameworks.watch.keras_trace import numpy_of
-from harness.frameworks.watch.norms import Hasty
+from harness.frameworks.watch.norms import Hasty, Slow
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import Place, site
@@ -168,6 +168,12 @@ class Probes(Rounds[Step]):
         backend, place_of = cast("KerasBackend", fits.backend), self._watch.compiles.place_of
         passes = [functools.partial(backend.answers, step) for step in self.steps]
         return keras_norms.hasty(self._watch.steps.model, passes, lambda layer: site(place_of(layer)))
+
+    def slow(self, fits: Fits[Step], taken: int, steps: int) -> Slow | None:
+        """Layers that normalise by what they began with, when all steps are taken."""
+        backend, place_of = cast("KerasBackend", fits.backend), self._watch.compiles.place_of
+        passes = [functools.partial(backend.answers, step) for step in self.steps]
+        return keras_norms.slow(self._watch.steps.model, passes, lambda layer: site(place_of(layer)), taken, steps)
 
     def ends_read(self, fits: Fits[Step]) -> EndsReadFacts | None:
         """What answers owe to the filler at the ends of rows."""

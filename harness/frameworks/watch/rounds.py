@@ -17,11 +17,12 @@ import numpy as np
 
 from harness.checks import constant_answer
 from harness.checks.loss_facts import LossCall
+from harness.checks.norm_facts import SlowFacts
 from harness.checks.observation import Observation
 from harness.checks.probe_facts import AlikeFacts, EndsReadFacts, SameBatchFacts
-from harness.frameworks.watch import baseline, carry, defaults, one_shot, orders, padding_words, reseeded, restraints
+from harness.frameworks.watch import baseline, carry, defaults, norms, one_shot, orders, padding_words, reseeded, restraints
 from harness.frameworks.watch.fitting import NEAR, Backend, Fits, S, learns
-from harness.frameworks.watch.norms import Hasty
+from harness.frameworks.watch.norms import Hasty, Slow
 from harness.frameworks.watch.session import Clock, WatchSession
 from harness.frameworks.watch.sites import Place, names_in, site
 
@@ -127,6 +128,10 @@ class Rounds(ABC, Generic[S]):
 
     def hasty(self, fits: Fits[S]) -> Hasty | None:
         """Layers that normalise by what their newest batch was. The weights are those of now."""
+        return None
+
+    def slow(self, fits: Fits[S], taken: int, steps: int) -> Slow | None:
+        """Layers that normalise by what they began with, when all `steps` are taken, of which so many were: by the weights of now."""
         return None
 
     def ends_read(self, fits: Fits[S]) -> EndsReadFacts | None:
@@ -253,6 +258,7 @@ class Rounds(ABC, Generic[S]):
             self.facts.same_batch = self.watched.session.safely("one batch for all steps", self._same_batch)
             hasty = self.watched.session.safely("statistics of batches", self.hasty, fits)
             self.facts.hasty = hasty.measure(fits.now, list(map(fits.backend.rows, self.steps))) if hasty is not None else None
+            self.facts.slow = self.watched.session.safely("statistics of the beginning", self._slow, fits)
             self.facts.ends_read = self.watched.session.safely("filler at the ends of rows", self.ends_read, fits)
             if self._may_fit("train"):
                 held = restraints.Held(self.facts, self._restraints, fits, len(losses),
@@ -275,6 +281,13 @@ class Rounds(ABC, Generic[S]):
                     carry.measure(lambda fitted, held: fits.carry(fitted, held, patience, factor), portions, losses, self.facts)
             if model is not None:
                 model.units = fits.units()
+
+    def _slow(self, fits: Fits[S]) -> SlowFacts | None:
+        steps = norms.planned(self.watched.seen)
+        if steps is None or norms.measured_anew(self.watched.session.script):
+            return None
+        slow = self.slow(fits, *steps)
+        return slow.measure(fits.now, len(self.steps)) if slow is not None else None
 
 
 def used_up(rates: list[float]) -> bool:

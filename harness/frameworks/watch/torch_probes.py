@@ -33,7 +33,7 @@ from harness.frameworks.watch import (
     torch_unpadded,
 )
 from harness.frameworks.watch.fitting import Fits
-from harness.frameworks.watch.norms import Hasty
+from harness.frameworks.watch.norms import Hasty, Slow
 from harness.frameworks.watch.restraints import Restraint
 from harness.frameworks.watch.rounds import KEPT_BYTES, Rounds
 from harness.frameworks.watch.sites import Place, site
@@ -264,6 +264,11 @@ class Probes(Rounds[Step]):
             self.facts.half_lost = self._watch.session.safely("float16", torch_half.lost, self._watch.torch, replays)
         place_of = self._watch.calls.place_of
         return torch_norms.hasty(self._watch.torch, [step[0] for step in self.steps], lambda layer: site(place_of(layer)))
+
+    def slow(self, fits: Fits[Step], taken: int, steps: int) -> Slow | None:
+        """Layers that normalise by what they began with, when all steps are taken."""
+        place_of = self._watch.calls.place_of
+        return torch_norms.slow(self._watch.torch, [step[0] for step in self.steps], lambda layer: site(place_of(layer)), taken, steps)
 
     def ends_read(self, fits: Fits[Step]) -> EndsReadFacts | None:
         """What answers owe to the filler at the ends of rows."""
