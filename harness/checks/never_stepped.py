@@ -62,7 +62,7 @@ class NoStep(Check):
                 remedy="Begin the sums once for each step, before the loop over its batches, `sums = [tf.zeros_like(v) for v in "
                        "variables]`, and add to them in it.",
                 site=found.site or reading.place(seen, "backward"), evidence=reading.own_losses(seen))
-        adds = loader is not None and each < (loader.batches or 0)
+        adds = each < (loader.batches or 0) if loader is not None else found.now_and_then
         return Finding(
             message=f"Of {passes} backward passes {lost} were for nothing: their gradients are set to zero before the optimizer steps, "
                     f"which it does once in {each} batches.",

@@ -38,10 +38,11 @@ class UnzeroedFacts(Facts):
 
 class ThrownFacts(Facts):
     """Gradients of whole batches that were set to zero again before any optimizer stepped: how many backward passes each step had, and of
-    how many (`thrown`) nothing was left by then. `site`: the step."""
+    how many (`thrown`) nothing was left by then. `site`: the step; `now_and_then`: it stands under a condition."""
 
     backwards: list[int]
     thrown: list[int]
+    now_and_then: bool = False
     site: Site | None = None
 
 

@@ -116,3 +116,31 @@ def test_sums_that_are_begun_anew(tmp_path: Path, wrapped: str, step: str, *, fa
         told = next(result.finding for result in walk(seen) if result.code == "S404")
         assert told is not None
         assert "the gradients of the last one alone" in told.message
+
+
+OWN = """
+def rows():
+    for start in range(0, len(X), 16):
+        yield X[start:start + 16], y[start:start + 16]
+for epoch in range(10):
+    for number, (xb, yb) in enumerate(rows()):
+        BEGIN
+        F.cross_entropy(model(xb), yb).backward()
+        if number % 4 == 3:
+            optimizer.step()
+            END
+"""
+
+
+@pytest.mark.parametrize(("begin", "end", "fault"), [
+    ("optimizer.zero_grad()", "pass", True), ("pass", "optimizer.zero_grad()", False),
+    (ATTACK + "; number = 3", "optimizer.zero_grad()", False)], ids=["thrown", "added up", "attack"])
+def test_rows_of_no_loader(tmp_path: Path, begin: str, end: str, *, fault: bool) -> None:
+    seen = watch(tmp_path, HEAD + OWN.replace("BEGIN", begin).replace("END", end))
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("S404" in found(seen)) is fault, seen.thrown
+    if fault:
+        told = next(result.finding for result in walk(seen) if result.code == "S404")
+        assert told is not None
+        assert told.site is not None
+        assert told.site.source == "optimizer.zero_grad()"

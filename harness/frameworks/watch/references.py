@@ -12,13 +12,14 @@ from harness.frameworks.watch.bindings import name_of
 # A whole expression by its text: of `self.net.load_state_dict(best["model"])` the model and what it is given.
 _Put = tuple[str, str]
 _VARIABLES = ("weights", "variables", "trainable_weights", "trainable_variables")
+_SHARING = ("detach", "numpy", "from_numpy", "as_tensor")  # on the CPU
 _SIDES = 2
 
 
 def kept(script: Path) -> list[int]:
     """The lines on which `state_dict()` of a model is kept as it is, under a condition, and put back into the same model elsewhere."""
     tree = parsed.tree(str(script))
-    puts = {(ast.unparse(call.func.value), ast.unparse(call.args[0])) for call in ast.walk(tree)
+    puts = {(ast.unparse(call.func.value), ast.unparse(_shared(call.args[0]))) for call in ast.walk(tree)
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict" and call.args}
     conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
     found = [node for condition in conditions for part in condition.body for node in ast.walk(part)
@@ -95,6 +96,35 @@ def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield target, node.value
 
 
+def _shared(made: ast.expr) -> ast.expr:
+    """Of `{name: value.detach().numpy() for name, value in state.items()}` the `state`: what these make shares its memory. Anything else is
+    given back as it is."""
+    if isinstance(made, ast.Call) and name_of(made.func) in ("dict", "OrderedDict") and len(made.args) == 1 and not made.keywords:
+        made = made.args[0] if isinstance(made.args[0], ast.Call | ast.DictComp) else made
+    over = made.generators[0] if isinstance(made, ast.DictComp) and len(made.generators) == 1 else None
+    items = over.iter if over is not None else made
+    if not (isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr == "items" and not items.args):
+        return made
+    if isinstance(made, ast.DictComp) and over is not None:
+        pair = over.target.elts if isinstance(over.target, ast.Tuple) else []
+        if over.ifs or len(pair) != _SIDES or ast.unparse(pair[0]) != ast.unparse(made.key) or (
+                ast.unparse(_memory(made.value)) != ast.unparse(pair[1])):
+            return made
+    return items.func.value
+
+
+def _memory(value: ast.expr) -> ast.expr:
+    """What `value.detach().numpy()` and `torch.from_numpy(value)` read, without a copy."""
+    while isinstance(value, ast.Call | ast.Attribute):
+        if isinstance(value, ast.Attribute) and value.attr == "data":
+            value = value.value
+        elif (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SHARING and not value.keywords):
+            value = value.args[0] if len(value.args) == 1 else value.func.value
+        else:
+            break
+    return value
+
+
 def _puts(node: ast.Assign) -> Iterator[_Put]:
     """What would put back what is assigned: under the same name, or as a part of the dict or tuple that has it."""
     for target in node.targets:
@@ -109,7 +139,8 @@ def _puts(node: ast.Assign) -> Iterator[_Put]:
             pairs = [(f"{name}['{word.arg}']", word.value) for word in value.keywords]
         else:
             pairs = [(name, value)]
-        for kept_as, part in pairs:
+        for kept_as, made in pairs:
+            part = _shared(made)
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "state_dict" and not (
                     part.args or part.keywords):
                 yield ast.unparse(part.func.value), kept_as

@@ -6,8 +6,10 @@ import ast
 import statistics
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.checks.training_facts import ThrownFacts, UnzeroedFacts
-from harness.frameworks.watch import parsed
+from harness.frameworks.watch import parsed, tensors, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 _STEPS = 6
 _MOST = 30
 _WHOLE = 0.5
+_ROWS, _APART = 8, 0.5  # by how much of their spread, or in what share of their places, rows differ that are others
+
+Array = np.ndarray[Any, Any]
 
 
 class Zeroing:
@@ -29,7 +34,7 @@ class Zeroing:
         self.wiped = False  # gradients were set to zero after the last backward pass
         self._kept: dict[int, list[tuple[float, float]]] = {}
         self._places: dict[int, Place | None] = {}
-        self._batch: Any = None  # of the last backward pass, while no optimizer has stepped since
+        self._batch: Any = None  # or the first numbers of its rows: of the last backward pass, while no optimizer has stepped since
         self._passes = self._lost = 0  # backward passes since the last step; those whose gradients were zeroed before another batch's came
         self._thrown: list[tuple[int, int]] = []
         self._step: Place | None = None
@@ -43,11 +48,22 @@ class Zeroing:
     def going_back(self) -> None:
         """A backward pass begins."""
         batch = self._watch.data.batch
+        if batch is None and len(self._thrown) < _MOST:
+            batch = self._watch.session.safely("rows that no loader brought", self._given)
         self._passes += 1
         # A second pass over the same batch is another matter: an attack on its inputs, or a penalty.
-        self._lost += self.wiped and self._batch is not None and batch is not None and batch is not self._batch
+        self._lost += self.wiped and self._batch is not None and batch is not None and _others(batch, self._batch)
         self._batch, self.wiped = batch, False
         self._before, self._since = self._since, None
+
+    def _given(self) -> Array | None:
+        """The first numbers that the last model was given, of rows that the script's own code delivers."""
+        calls, is_tensor = self._watch.pending.calls[-1:], self._watch.torch.is_tensor
+        given = next((value for call in calls for value in trees.leaves([call.args, call.kwargs], is_tensor) if value.dim()), None)
+        if given is None:
+            return None
+        with self._watch.session.paused():
+            return tensors.array(given.detach()[:_ROWS])
 
     def about_to_step(self, known: Optimizer) -> None:
         """An optimizer is about to step; after `going_back` of what it steps for."""
@@ -72,7 +88,8 @@ class Zeroing:
         if len(self._thrown) >= _STEPS and len(self._watch.steps.stepping) == 1 and not by_hand:
             backwards, thrown = map(list, zip(*self._thrown, strict=True))
             if all(lost >= max(2, passes - 1) for passes, lost in self._thrown):
-                self._watch.seen.thrown = ThrownFacts(backwards=backwards, thrown=thrown, site=site(self._step))
+                self._watch.seen.thrown = ThrownFacts(backwards=backwards, thrown=thrown, site=site(self._step),
+                                                       now_and_then=_in_an_if(self._step))
         if len(self._kept) < 2:
             return
         for known in self._watch.steps.stepping:
@@ -86,3 +103,20 @@ class Zeroing:
 
     def _wanted(self) -> bool:
         return self._watch.steps.steps < _MOST and len(self._watch.steps.known_optimizers()) > 1
+
+
+def _others(batch: Any, before: Any) -> bool:
+    """Whether two batches are of other rows; one that was changed a little, by an attack, is of the same."""
+    if not (isinstance(batch, np.ndarray) and isinstance(before, np.ndarray)):
+        return batch is not before
+    if batch.shape != before.shape:
+        return True
+    if batch.dtype.kind != "f":
+        return bool((batch != before).mean() > _APART)
+    return bool(np.abs(batch - before).mean() > _APART * before.std())
+
+
+def _in_an_if(place: Place | None) -> bool:
+    """Whether a line stands under a condition."""
+    return place is not None and any(part.lineno <= place[1] <= (part.end_lineno or part.lineno) for node in ast.walk(parsed.tree(place[0]))
+                                     if isinstance(node, ast.If) for part in node.body)
