@@ -82,7 +82,8 @@ def _standardised(seen: Observation) -> Finding | None:
     further = relation.errors[1] / max(relation.errors[0], 1e-12) if relation is not None and relation.errors is not None else None
     if worse is not None and worse < _HARM:
         return None
-    if facts.unread and (worse is None or worse < _WORSE) and (further is None or further < _FURTHER):
+    known = worse is not None or further is not None or not facts.whole
+    if facts.unread and known and (worse is None or worse < _WORSE) and (further is None or further < _FURTHER):
         return None
     told = [f"told rightly: {relation.trained:.0%} of the training rows, {relation.held:.0%} of the evaluation's"] if (
         relation is not None and relation.classes) else []

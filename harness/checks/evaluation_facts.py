@@ -285,10 +285,12 @@ class ScaleFacts(Facts):
 
 class StandardisedFacts(Facts):
     """An evaluation of so many `rows`, each of whose `columns` has, over these rows, a mean of 0 and a deviation of 1; and the `site` where
-    the script takes both from the table that it is given, one of several. `unread`: it is not known of what it takes them there."""
+    the script takes both from the table that it is given, one of several. `unread`: it is not known of what it takes them there.
+    `whole`: these are all that do not stand still."""
 
     rows: int
     columns: int
+    whole: bool = True
     unread: bool = False
     site: Site | None = None
 

@@ -114,7 +114,7 @@ def test_columns_by_name(tmp_path: Path, *, fault: bool) -> None:
 @pytest.mark.parametrize(("errors", "fault"), [((1.0, 4.0), True), ((1.0, 1.5), False), (None, False)])
 def test_of_numbers_the_errors_tell(errors: tuple[float, float] | None, *, fault: bool) -> None:
     seen = healthy()
-    seen.evaluation.standardised = StandardisedFacts(rows=200, columns=5, unread=True)
+    seen.evaluation.standardised = StandardisedFacts(rows=200, columns=5, whole=False, unread=True)
     seen.evaluation.relation = RelationFacts(trained=0.9, trained_rows=600, held=0.9, rows=200, errors=errors)
     assert ("E512" in found(seen)) is fault
 

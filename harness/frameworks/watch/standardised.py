@@ -108,8 +108,9 @@ class Standardised:
         columns, all_ = last.exact()
         place = written(script) if all_ else None
         unread = place is None
-        place = place or (anywhere(script) if len(self._exact) <= _TABLES else None)
-        return None if place is None else StandardisedFacts(rows=last.count, columns=columns, unread=unread, site=site(place))
+        tables = len({min(one.first) for one in self._exact})
+        place = place or (anywhere(script) if tables <= _TABLES else None)
+        return None if place is None else StandardisedFacts(rows=last.count, columns=columns, whole=all_, unread=unread, site=site(place))
 
 
 def _rows(given: Sequence[Any]) -> Array | None:
@@ -150,11 +151,14 @@ def written(script: Path) -> Place | None:
 
 def anywhere(script: Path) -> Place | None:
     """Where a script takes a mean and a deviation of one thing in a function that says of no axis what is a column: the only line that asks
-    for it, or else its own. None where it does so along an axis as well, which `written` reads."""
+    for it, or else its own. None where it does so along an axis as well and by names, which `written` reads."""
     tree = parsed.tree(str(script))
-    if _deviations(tree):
+    # What is called by no name, out of a table of such functions, may be called for each of several tables or for many parts.
+    unnamed = {id(call) for owner, function in _functions(tree) if not _calls(tree, owner, function) for call in ast.walk(function)}
+    if any(id(call) not in unnamed for call, _ in _deviations(tree)):
         return None
-    for owner, function in _functions(tree):
+    # What a function is given is a table; what else it takes a mean of may be anything.
+    for owner, function in sorted(_functions(tree), key=lambda each: _takes(each[1]) is None):
         means, deviations = (_taken(function, names) for names in (_MEANS, _DEVIATIONS))
         both = [line for of, line in deviations.items() if of in means]
         if not both:
@@ -162,7 +166,7 @@ def anywhere(script: Path) -> Place | None:
         inner = {id(node) for node in ast.walk(function)}
         asked = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute if owner else ast.Name)
                  and name_of(node) == function.name and isinstance(node.ctx, ast.Load) and id(node) not in inner]
-        short = len(list(ast.walk(function))) < _SHORT
+        short = len(list(ast.walk(function))) < _SHORT and not function.name.startswith("__")
         return (str(script), asked[0].lineno, "") if len(asked) == 1 and short else (str(script), min(both), function.name)
     return None
 
