@@ -21,6 +21,7 @@ from harness.frameworks.watch import (
     returns,
     shifts,
     sides_written,
+    stale_memos,
     stored,
     tally,
     target_encoding,
@@ -48,7 +49,7 @@ def note(session: WatchSession) -> None:
                        ("scaled_loss", loss_scales.written), ("aliased", aliases.written),
                        ("time_limit", time_limits.written), ("one_side", one_side.written), ("late_clipping", late_clipping.written),
                        ("target_encoding", target_encoding.written), ("tuned_cut", tuned_cuts.written),
-                       ("told_step", told_steps.written),
+                       ("told_step", told_steps.written), ("stale_memo", stale_memos.written),
                        ("loss.exchanged", sides_written.exchanged), ("forgotten_mode", modes_written.forgotten),
                        ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
