@@ -197,3 +197,16 @@ def _one_a_row(value: Any) -> np.ndarray[Any, Any] | None:
     if data is not None and data.ndim == 2 and data.shape[1] == 1:
         data = data[:, 0]
     return None if data is None or data.ndim != 1 or data.dtype.kind not in "iufb" or not data.size else data
+
+
+def differ(first: list[Any], second: list[Any]) -> bool | None:
+    """Whether two lists of PyTorch's tensors differ by more than rounding; None where there are none."""
+    if not first or len(first) != len(second):
+        return None
+    for a, b in zip(first, second, strict=True):
+        if a.shape != b.shape:
+            return None
+        scale = float(a.float().abs().max()) or 1.0
+        if float((a.float() - b.float()).abs().max()) > 1e-6 * scale:
+            return True
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -152,10 +153,10 @@ class TorchBackend(Backend[Step]):
         replay = step[0]
         with self._torch.no_grad():
             self._start.train()
-            self.repeat_in_training = _differ(self.outputs(replay, seed=1), self.outputs(replay, seed=2))
+            self.repeat_in_training = tensors.differ(self.outputs(replay, seed=1), self.outputs(replay, seed=2))
             self._start.put()
             self._start.eval()
-            facts.repeat_differs = _differ(self.outputs(replay, seed=1), self.outputs(replay, seed=2))
+            facts.repeat_differs = tensors.differ(self.outputs(replay, seed=1), self.outputs(replay, seed=2))
         facts.input_matters = self.input_matters(step)
 
     def input_matters(self, step: Step, change: Change | None = None) -> bool | None:
@@ -163,12 +164,12 @@ class TorchBackend(Backend[Step]):
         replay, rows = step[0], step[0].first_rows()
         moved: list[bool] = []
 
-        def rolled(tensor: Any) -> Any:
+        def rolled(tensor: Any, *, each: bool = False) -> Any:
             tensor = tensor if change is None else change(tensor)
-            if not tensor.dim() or tensor.shape[0] != rows:
+            if not tensor.dim() or (tensor.shape[0] != rows and not each):
                 return tensor
             # By half of them: rows may also be the words of all texts, one after the other, and neighbours among those alike.
-            turned = tensor.roll(max(1, rows // 2), 0)
+            turned = tensor.roll(max(1, tensor.shape[0] // 2), 0)
             turned = tensor.roll(1, 0) if self._torch.equal(turned, tensor) else turned
             moved.append(not self._torch.equal(turned, tensor))
             return turned
@@ -179,12 +180,16 @@ class TorchBackend(Backend[Step]):
         self._start.eval()
         with self._torch.no_grad():
             self._shake(self._start.weights, 0.1)
-            differ = _differ(self.outputs(replay, change), self.outputs(replay, rolled))
+            # Words that are moved together with the numbers of their texts stay words of these: then each part is moved by its own length.
+            plain = self.outputs(replay, change)
+            differ = tensors.differ(plain, self.outputs(replay, rolled))
+            if differ is False:
+                differ = tensors.differ(plain, self.outputs(replay, functools.partial(rolled, each=True)))
             if differ is False and any(isinstance(part, self._torch.nn.modules.batchnorm._BatchNorm)
                                        for module in replay.modules for part in module.modules()):
                 # By the statistics that its norms began with, a deep model may answer nothing; its training steps go by those of a batch.
                 self._start.train()
-                differ = _differ(self.outputs(replay, change), self.outputs(replay, rolled))
+                differ = tensors.differ(self.outputs(replay, change), self.outputs(replay, rolled))
         self._start.put()
         return differ if any(moved) else None  # an object of the script's own was handed over whole, or all rows are alike
 
@@ -385,16 +390,3 @@ def _classes(logits: Any, replay: Replay) -> list[int] | None:
         threshold = 0.5 if replay.loss_name == "bce" else 0.0
         return [int(found > threshold) for found in logits.reshape(-1).tolist()]
     return None
-
-
-def _differ(first: list[Any], second: list[Any]) -> bool | None:
-    """Whether two lists of outputs differ by more than rounding; None where there are none."""
-    if not first or len(first) != len(second):
-        return None
-    for a, b in zip(first, second, strict=True):
-        if a.shape != b.shape:
-            return None
-        scale = float(a.float().abs().max()) or 1.0
-        if float((a.float() - b.float()).abs().max()) > 1e-6 * scale:
-            return True
-    return False
