@@ -113,3 +113,16 @@ def test_a_table_that_leaves_the_query_out() -> None:
     assert galleries.measure(-cosines, largest=False) is not None
     assert galleries.measure(without, largest=True) is None
     assert galleries.measure(without) is not None  # sorted upward it would be the first
+
+
+@pytest.mark.parametrize(("asked", "itself"), [
+    ("for row in range(60):\n        print((y[np.argsort(-(z @ z[row]))] == y[row])[:3].float().mean())", True),
+    ("for row in range(60):\n        order = np.argsort(-(z @ z[row]))\n        print(y[order[order != row]][:3], y[row])", False),
+    ("for row in range(60):\n        print((y[np.argsort(-(z @ z[row]))[1:]] == y[row])[:3].float().mean())", False),
+    ("for row in range(60):\n        print((y[60:][np.argsort(-(z[60:] @ z[row]))] == y[row])[:3].float().mean())", False)])
+def test_queries_one_by_one(tmp_path: Path, asked: str, *, itself: bool) -> None:
+    loop = LOOP.replace("ASKED", "z = z.numpy()\n    " + asked)
+    seen = watch(tmp_path, "import numpy as np\n" + HEAD + loop, steps=60, probe_seconds=0.5)
+    assert seen.exception is None, seen.exception
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E529" in found(seen)) is itself, seen.evaluation.gallery

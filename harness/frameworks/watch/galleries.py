@@ -11,12 +11,13 @@ import numpy as np
 
 from harness.checks.gallery_facts import GalleryFacts
 from harness.frameworks.watch import parsed, tensors
+from harness.frameworks.watch.bindings import name_of
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
-_QUERIES, _LARGEST, _TABLES = 20, 1 << 22, 16
+_QUERIES, _LARGEST, _TABLES, _ROWS = 20, 1 << 22, 16, 40
 _ALL, _APART, _SAME = 0.99, 1e-3, 1e-4  # of the queries; from the second best; what float32 leaves of a cosine of 1
 RANKS = frozenset(("argsort", "sort", "topk", "top_k", "argmax", "argmin", "max", "min", "argpartition"))
 
@@ -31,6 +32,7 @@ class Galleries:
     def __init__(self, session: WatchSession) -> None:
         self._session = session
         self._looked = 0
+        self._single: dict[Place, list[Array]] = {}  # rows that are ranked one by one
 
     def attach(self) -> None:
         """Hook the functions of NumPy that rank."""
@@ -63,6 +65,8 @@ class Galleries:
         """A table is ranked; `largest`: whether its largest or its smallest number is asked for, where that is known."""
         shape = getattr(table, "shape", None)
         rank = getattr(shape, "rank", None) if hasattr(shape, "rank") else len(shape) if isinstance(shape, tuple) else None
+        if rank == 1 and isinstance(table, np.ndarray):
+            self._row(table, largest)
         sizes = list(shape or ()) if rank == 2 else []
         if not sizes or None in sizes or not _QUERIES <= sizes[0] <= sizes[1] or sizes[0] * sizes[1] > _LARGEST:
             return
@@ -76,6 +80,22 @@ class Galleries:
         if found is not None and not _left_out(place):
             found.site = site(place)
             self._session.observation.evaluation.gallery = found
+
+    def _row(self, row: Array, largest: bool | None) -> None:
+        """One query is ranked by itself; some of them at one place, one after the other, make a table."""
+        place = self._session.sites.direct() if row.dtype.kind == "f" and _QUERIES <= len(row) <= _LARGEST // _ROWS else None
+        if place is None or (place not in self._single and len(self._single) >= _TABLES):
+            return
+        rows = self._single.setdefault(place, [])
+        if len(rows) >= _ROWS or (rows and len(rows[0]) != len(row)):
+            return
+        rows.append(row.copy())
+        if len(rows) == min(_ROWS, len(row)):
+            found = measure(np.stack(rows), largest)
+            rows[:] = rows[:1] * len(rows)  # the others may go
+            if found is not None and not _left_out(place) and not _left_out_by_callers(place):
+                found.site = site(place)
+                self._session.observation.evaluation.gallery = found
 
 
 def measure(table: Array, largest: bool | None = None) -> GalleryFacts | None:
@@ -111,7 +131,18 @@ def _left_out(place: Place) -> bool:
     tree = parsed.tree(file)
     scopes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function
               and node.lineno <= line <= (node.end_lineno or line)]
-    for node in ast.walk(scopes[-1] if scopes else tree):
+    return _leaves_out(scopes[-1] if scopes else tree, line)
+
+
+def _left_out_by_callers(place: Place) -> bool:
+    """Whether a function that calls this one does."""
+    file, _, function = place
+    return any(_leaves_out(node, 0) for node in ast.walk(parsed.tree(file)) if isinstance(node, ast.FunctionDef) and node.name != function
+               and any(isinstance(part, ast.Call) and name_of(part.func) == function for part in ast.walk(node)))
+
+
+def _leaves_out(scope: ast.AST, line: int) -> bool:
+    for node in ast.walk(scope):
         if getattr(node, "lineno", 0) < line:
             continue
         if isinstance(node, ast.Compare) and any(isinstance(each, ast.NotEq) for each in node.ops):
