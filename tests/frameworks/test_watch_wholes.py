@@ -122,3 +122,15 @@ model.fit(x, y, epochs=6, batch_size=30, verbose=0)
     if fault:
         assert found["D113"] is not None
         assert "lose their beginning" in found["D113"].message
+
+
+@pytest.mark.parametrize(("length", "fault"), [(16, True), (40, False)])
+def test_a_text_among_what_else_is_known_of_a_row(tmp_path: Path, length: int, *, fault: bool) -> None:
+    """Rows that hold a kind, an id and a text, of which the kind goes before the text, between two marks."""
+    told = TEXTS.replace("LENGTH = 16", f"LENGTH = {length}").replace("    return ids", "    ids = [1, 18, 1] + ids\n    return ids")
+    whole = "texts = [{'kind': 'note', 'number': n, 'text': text} for n, text in enumerate(texts)]\n" + OF_TENSORS.replace(
+        "encode(text)", "encode(text['text'])")
+    seen = watch(tmp_path, told + whole)
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    told_of = next(result.finding for result in walk(seen) if result.code == "D113")
+    assert (told_of is not None) is fault, seen.probes.whole

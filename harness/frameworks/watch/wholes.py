@@ -29,6 +29,7 @@ _SOURCES, _ROWS, _READ_S = 12, 4000, 2.0
 _LEAST, _KNOWN = 200, 0.8  # rows to be judged; the share of them whose whole is known
 _TRIED, _SAME, _DIFFERENT = 100, 0.95, 5
 _PARTS = 16  # of a row that may be looked through for a text
+_BEFORE = 5  # ids that a row may have before its text: marks, and a word or two about it
 _WORDS, _NAMED = 3, 3  # words of a text; lists that a dataset may have been made of
 
 Tokens = Sequence[Any]
@@ -213,7 +214,7 @@ def _key(row: Any) -> bytes:
 def _level(pairs: list[tuple[str, Any]]) -> tuple[Callable[[str], list[str]], int] | None:
     """Whether each id stands for a word or for a character, and how many come before the first: the same ones have the same id."""
     for split in (str.split, list):
-        for offset in (0, 1):
+        for offset in range(_BEFORE):
             ids: dict[str, int] = {}
             same = total = 0
             for text, row in pairs[:_TRIED]:
@@ -241,7 +242,8 @@ def _text(row: Any) -> str | None:
     parts = row.values() if isinstance(row, dict) else row if isinstance(row, list | tuple) else ()
     texts = [part if isinstance(part, str) else " ".join(part) for part in itertools.islice(parts, _PARTS)
              if isinstance(part, str) or _words(part)]
-    return texts[0] if len(texts) == 1 else None
+    longer = [text for text in texts if len(text.split()) >= _WORDS]  # beside a name, a place, a kind
+    return texts[0] if len(texts) == 1 else longer[0] if len(longer) == 1 else None
 
 
 def _words(part: Any) -> bool:
