@@ -53,6 +53,15 @@ def divide(seed):
     return np.where(~held)[0], np.where(held)[0]
 fitted, held = divide(3)
 """
+BY_KEY = """
+import zlib
+table = pd.DataFrame({"speaker": [f"s{n:02d}" for n in PERSON], "sick": y})
+table["key"] = table.speaker + "_" + (table.index % 12).astype(str)
+def divide(table, by="key"):
+    place = table[by].map(lambda key: zlib.crc32(key.encode()) % 4).to_numpy()
+    return np.flatnonzero(place > 0), np.flatnonzero(place == 0)
+fitted, held = divide(table)
+"""
 
 
 @pytest.mark.parametrize(("split", "labels", "name", "codes"), [
@@ -68,6 +77,8 @@ fitted, held = divide(3)
     (BY_HAND, OF_A_PERSON, "person", ["E523"]), (BY_HAND, OF_A_ROW, "person", []), (BY_HAND, OF_A_PERSON, "fine_class", []),
     (BY_HAND.replace("permutation(480)", "permutation(40)").replace("order[:120]", "order[:10]").replace(
         "np.arange(480)", "PERSON"), OF_A_PERSON, "person", []),
+    (BY_KEY, OF_A_PERSON, "fine_class", ["E523"]), (BY_KEY, OF_A_ROW, "fine_class", []),
+    (BY_KEY.replace('by="key"', 'by="speaker"'), OF_A_PERSON, "fine_class", []),
     ("fitted, held = next(KFold(4).split(X, y))", OF_A_PERSON, "person", []),  # blocks of rows, which are whole persons here
 ])
 def test_rows_of_persons(tmp_path: Path, split: str, labels: str, name: str, codes: list[str]) -> None:

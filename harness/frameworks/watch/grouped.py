@@ -29,7 +29,7 @@ _WHOSE = re.compile(
     r"turbine|battery|cell_?line|specimen|biopsy|donor|colony|herd|cow|horse|bird|fish|mouse|tree|plot|field|farm|orchard|plate|reactor|"
     r"song|album|tape|take|trip|voyage|flight|journey|visit|file|account|merchant|family|hospital|clinic|scanner|site)(s|ren)?(_?(ids?|no|nr|number|idx))?$",
     re.IGNORECASE)
-_LEAST, _MOST, _ROWS_EACH = 12, 200_000, 3
+_LEAST, _MOST, _ROWS_EACH, _TABLES = 12, 200_000, 3, 4
 _WHOLE = 0.99  # of the groups that have one label
 
 
@@ -47,7 +47,10 @@ class Grouped:
         """Training begins: the rows may have been split by numbers of the script's own, two arrays that share them out between them."""
         for frame in self._session.sites.frames():
             if self._session.observation.grouped is None:
-                self._shared_out([(name, array) for name, value in names_of(frame).items() if (array := _plain(value)) is not None])
+                named = names_of(frame)
+                tables = [value for value in named.values() if hasattr(value, "columns") and hasattr(value, "iloc")]
+                self._shared_out([*((name, array) for name, value in named.items() if (array := _plain(value)) is not None),
+                                  *(pair for table in tables[:_TABLES] if len(table) <= _MOST for pair in _columns([table], len(table)))])
 
     def _shared_out(self, columns: list[tuple[str, np.ndarray[Any, Any]]]) -> None:
         for rows in {len(array) for name, array in columns if _WHOSE.search(name)}:
@@ -70,7 +73,7 @@ class Grouped:
         called = {name_of(part.func) for part in ast.walk(bound.value) if isinstance(part, ast.Call)}
         own = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in called]
         lines = [part.lineno for node in own for part in ast.walk(node) if isinstance(part, ast.Call) and name_of(part.func) in REORDERS]
-        return str(script), min(lines, default=bound.lineno), "<module>"
+        return str(script), min(lines, default=own[0].body[0].lineno if own else bound.lineno), "<module>"
 
     def _hook(self, module: Any) -> None:
         for owner in (module.BaseShuffleSplit, module.BaseCrossValidator):
