@@ -205,7 +205,7 @@ class Losses:
         watch.session.safely("pairs of embeddings", torch_pulls.committed, watch, plain, calls)
         watch.session.safely("levels of a loss", torch_quantiles.committed, watch, plain, calls)
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
-        entries = watch.tape.entries
+        entries = watch.tape.entries if watch.own_ratios.looking else []
         with watch.session.paused():
             watch.session.safely("a ratio of a thing to itself", watch.own_ratios.committed, entries)
             watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)

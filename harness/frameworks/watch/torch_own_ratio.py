@@ -19,9 +19,14 @@ class OwnRatios:
     def __init__(self, seen: Observation) -> None:
         self._seen, self._left, self._refuted = seen, _LOOKS, False
 
+    @property
+    def looking(self) -> bool:
+        """Whether the search goes on."""
+        return bool(self._left) and not self._refuted
+
     def committed(self, entries: Iterable[Entry]) -> None:
         """A loss is about to go backward. One ratio of two sides with a graph that is another than 1 anywhere ends the search."""
-        if self._refuted or not self._left:
+        if not self.looking:
             return
         self._left -= 1
         ratios = [entry for entry in entries if not entry.module and _of_two_sides(entry)]
