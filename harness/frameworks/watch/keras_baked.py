@@ -91,14 +91,10 @@ def _code(made: Any) -> Any:
     return getattr(inspect.unwrap(made) if callable(made) else made, "__code__", None)
 
 
-def _of_itself(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
 def _attributes(body: dict[ast.FunctionDef, str]) -> Iterator[tuple[ast.Attribute, Place]]:
     for function, file in body.items():
         for node in ast.walk(function):
-            if _of_itself(node) and isinstance(node, ast.Attribute):
+            if parsed.of_self(node) and isinstance(node, ast.Attribute):
                 yield node, (file, node.lineno, function.name)
 
 
@@ -121,6 +117,6 @@ def _counts(body: dict[ast.FunctionDef, str]) -> dict[str, Place]:
     found: dict[str, Place] = {}
     for function, file in body.items():
         for node in ast.walk(function):
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute) and _of_itself(node.target):
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute) and parsed.of_self(node.target):
                 found.setdefault(node.target.attr, (file, node.lineno, function.name))
     return found

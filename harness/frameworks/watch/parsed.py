@@ -30,6 +30,11 @@ def names(part: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
 
 
+def of_self(node: ast.AST) -> bool:
+    """Whether this is `self.something`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
 def function(whole: ast.Module, name: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The function of this name that begins on a line, that of its first decorator or its own."""
     named = (node for node in ast.walk(whole) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name)

@@ -66,7 +66,8 @@ def _kept(owner: ast.ClassDef) -> Iterator[tuple[str, int]]:
             for statement in (node for part in branch.body for node in ast.walk(part) if isinstance(node, ast.Assign)):
                 target = statement.targets[0]
                 place = target.value if isinstance(target, ast.Subscript) else target
-                if _own(place) and isinstance(place, ast.Attribute) and _missing(branch.test, place.attr) and _answers(branch, models):
+                if isinstance(place, ast.Attribute) and parsed.of_self(place) and _missing(branch.test, place.attr) and _answers(
+                        branch, models):
                     yield place.attr, statement.lineno
 
 
@@ -78,19 +79,16 @@ def _given(owner: ast.ClassDef) -> set[str]:
         for target in node.targets:
             pairs = zip(target.elts, node.value.elts, strict=False) if isinstance(target, ast.Tuple) and isinstance(
                 node.value, ast.Tuple) else [(target, node.value)]
-            fields |= {one.attr for one, value in pairs if isinstance(one, ast.Attribute) and _own(one) and isinstance(value, ast.Name)}
+            fields |= {one.attr for one, value in pairs if isinstance(one, ast.Attribute) and parsed.of_self(one)
+                       and isinstance(value, ast.Name)}
     return fields
-
-
-def _own(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _answers(part: ast.AST, models: set[str]) -> bool:
     """Whether one of these is called with something: `self.model(rows)`, `self.model.embed(rows)`."""
     for call in (node for node in ast.walk(part) if isinstance(node, ast.Call) and node.args):
         asked = call.func
-        while isinstance(asked, ast.Attribute) and not _own(asked):
+        while isinstance(asked, ast.Attribute) and not parsed.of_self(asked):
             asked = asked.value
         if isinstance(asked, ast.Attribute) and asked.attr in models and name_of(call.func) not in _NO_ANSWER and (
                 asked is not call.func or "model" in asked.attr or "encoder" in asked.attr or "net" in asked.attr):
@@ -101,7 +99,7 @@ def _answers(part: ast.AST, models: set[str]) -> bool:
 def _missing(test: ast.expr, attribute: str) -> bool:
     """`self.kept is None`, `not hasattr(self, "kept")`, `key not in self.kept`, `not self.kept`."""
     asks = any(isinstance(node, ast.Is | ast.NotIn | ast.Not) for node in ast.walk(test))
-    return asks and any((_own(node) and isinstance(node, ast.Attribute) and node.attr == attribute)
+    return asks and any((parsed.of_self(node) and isinstance(node, ast.Attribute) and node.attr == attribute)
                         or (isinstance(node, ast.Constant) and node.value == attribute) for node in ast.walk(test))
 
 
@@ -123,7 +121,7 @@ def _readers(owner: ast.ClassDef, attribute: str) -> set[str]:
     found, before = {attribute}, 0
     while len(found) > before:
         before = len(found)
-        found |= {method.name for method in methods if any(isinstance(node, ast.Attribute) and _own(node) and node.attr in found
+        found |= {method.name for method in methods if any(isinstance(node, ast.Attribute) and parsed.of_self(node) and node.attr in found
                                                            for node in ast.walk(method))}
     return found - {"__init__"}
 

@@ -63,7 +63,9 @@ class _Pass:
         return int(own.sum()), bool((own | ~moving).all())
 
     def whole(self) -> bool:
-        return self.exact()[0] >= _COLUMNS and self.exact()[1]
+        """Whether all columns have, and there are several."""
+        columns, all_ = self.exact()
+        return all_ and columns >= _COLUMNS
 
 
 class Standardised:

@@ -207,7 +207,7 @@ class Losses:
         watch.session.safely("likenesses", torch_self_likeness.committed, watch)
         entries = watch.tape.entries if watch.own_ratios.looking else []
         with watch.session.paused():
-            watch.session.safely("a ratio of a thing to itself", watch.own_ratios.committed, entries)
+            watch.session.safely("a ratio of a thing to itself", watch.own_ratios.committed, plain, entries)
             watch.session.safely("the end of an episode", endings.note, watch.seen, watch.session.sites, tensors.array)
             watch.session.safely("returns over ends", over_ends.note, watch.seen, watch.session.sites, tensors.array)
             watch.session.safely("transitions", transitions.note, watch.seen, watch.session.sites)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from harness.checks.loss_facts import OwnRatioFacts
 from harness.checks.observation import Observation
+from harness.frameworks.watch import torch_graph
 from harness.frameworks.watch.sites import site
 from harness.frameworks.watch.torch_replay import Entry
 
-_LEAST, _LOOKS = 8, 24
+_LEAST, _LOOKS, _DEEP = 8, 24, 24  # values; losses; steps of a loss's graph down to a ratio
 _EXPONENTIALS, _QUOTIENTS, _DIFFERENCES = ("exp", "exp_"), ("div", "__truediv__", "true_divide", "divide"), ("SubBackward", "RsubBackward")
 
 
@@ -24,12 +26,13 @@ class OwnRatios:
         """Whether the search goes on."""
         return bool(self._left) and not self._refuted
 
-    def committed(self, entries: Iterable[Entry]) -> None:
+    def committed(self, loss: Any, entries: Iterable[Entry]) -> None:
         """A loss is about to go backward. One ratio of two sides with a graph that is another than 1 anywhere ends the search."""
         if not self.looking:
             return
         self._left -= 1
-        ratios = [entry for entry in entries if not entry.module and _of_two_sides(entry)]
+        ratios = [entry for entry in entries if not entry.module and _of_two_sides(entry)
+                  and torch_graph.comes_out_of(loss.grad_fn, [entry.result.grad_fn], _DEEP)]
         self._refuted = not all(bool((entry.result.detach() == 1).all()) for entry in ratios)
         if self._refuted:
             self._seen.own_ratio = None
