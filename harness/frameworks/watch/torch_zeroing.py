@@ -59,7 +59,8 @@ class Zeroing:
     def _given(self) -> Array | None:
         """The first numbers that the last model was given, of rows that the script's own code delivers."""
         calls, is_tensor = self._watch.pending.calls[-1:], self._watch.torch.is_tensor
-        given = next((value for call in calls for value in trees.leaves([call.args, call.kwargs], is_tensor) if value.dim()), None)
+        given = next((value for call in calls for value in trees.leaves([call.args, call.kwargs], is_tensor)
+                      if value.dim() and tensors.is_strided(value)), None)
         if given is None:
             return None
         with self._watch.session.paused():
