@@ -25,8 +25,8 @@ class AveragedScores(Check):
     requires: ClassVar[tuple[str, ...]] = ("E501", "E505")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges scores of scikit-learn, of at least four batches that a model was asked about one by one: their mean beside the score of
-        all rows."""
+        """Judges scores of scikit-learn, and a script's own, of at least four batches that a model was asked about one by one: their mean
+        beside the score of all rows."""
         facts = seen.evaluation.batch_scores
         if facts is None or facts.calls < _CALLS or not math.isfinite(facts.whole) or abs(facts.mean - facts.whole) <= _APART:
             return None

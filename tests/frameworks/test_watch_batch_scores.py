@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.frameworks.watch import own_scores
 from tests.frameworks import test_watch_keras
 from tests.frameworks.watching import HEAD, found, watch
 
@@ -77,3 +78,62 @@ for epoch in range(2):
     assert told is not None
     assert (told.name, told.calls, told.rows) == ("r2_score", 20, 160)
     assert "E531" in found(seen)
+
+
+OWN = '''
+def by_kind(truth, guess):
+    table = np.zeros((2, 2))
+    np.add.at(table, (truth.numpy(), guess.argmax(1).numpy()), 1)
+    return 2 * np.diag(table) / np.maximum(table.sum(0) + table.sum(1), 1)
+
+def macro_f1(truth, guess):
+    return by_kind(truth, guess).mean()
+
+def figures(truth, guess):
+    return {"accuracy": float((guess.argmax(1) == truth).float().mean()), "f1": by_kind(truth, guess)[1]}
+
+def precision_of_pairs(one, other):
+    return float((one @ other.T).argmax(1).eq(torch.arange(len(one))).float().mean())
+
+METERS = {"macro": macro_f1}
+'''
+
+
+@pytest.mark.parametrize(("each", "told", "line"), [
+    ("scores.append(macro_f1(yb, out))", "macro_f1", "scores.append("),
+    ("scores += [meter(yb, out) for meter in METERS.values()]", "macro_f1", "METERS ="),
+    ("scores.append(figures(yb, out)['f1'])", "f1", "scores.append("),
+    ("scores.append(precision_of_pairs(out, out))", None, ""),  # no references
+    ("scores.append((out.argmax(1) == yb).float().mean())", None, ""),
+    ("answers.append(out); references.append(yb)", None, "")])
+def test_a_scripts_own(tmp_path: Path, each: str, told: str | None, line: str) -> None:
+    """By whatever name it is called; it is led back to where it is handed on."""
+    end = "macro_f1(torch.cat(references), torch.cat(answers)) if references else epoch"
+    text = HEAD + OWN + LOOP.replace("EACH", each).replace("END", end).replace("SIZE", "16")
+    seen = watch(tmp_path, text, steps=60, probe_seconds=0.0)
+    assert not any("watching failed" in warning for warning in seen.warnings), seen.warnings
+    assert ("E531" in found(seen)) is (told is not None), seen.evaluation.batch_scores
+    if told is not None:
+        facts = seen.evaluation.batch_scores
+        assert facts is not None
+        assert facts.name == told
+        assert (facts.calls, facts.rows) == (25, 400)
+        assert facts.site is not None
+        assert line in facts.site.source
+
+
+def test_rivals_in_a_batch(tmp_path: Path) -> None:
+    """What rows of a batch are to each other is no ratio of counts: of twice the rows it is another."""
+    own = """
+def recall_in_batch(truth, scores):
+    return float((torch.cdist(scores, scores).argmin(1) == torch.arange(len(truth))).float().mean())
+"""
+    text = HEAD + own + LOOP.replace("EACH", "scores.append(recall_in_batch(yb, out))").replace("END", "epoch").replace("SIZE", "16")
+    assert watch(tmp_path, text, steps=60, probe_seconds=0.0).evaluation.batch_scores is None
+
+
+@pytest.mark.parametrize(("name", "is_one"), [
+    ("macro_f1", True), ("F1", True), ("balanced_accuracy", True), ("recall_at_5", False), ("recall@5", False), ("precision_k", False),
+    ("accuracy", False), ("mean_ap", False), ("profile", False)])
+def test_names_of_scores(name: str, *, is_one: bool) -> None:
+    assert own_scores.is_score(name) is is_one

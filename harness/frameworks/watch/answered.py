@@ -20,6 +20,7 @@ class Answered:
     def __init__(self) -> None:
         self._kept: deque[Array] = deque(maxlen=_BATCHES)
         self._stale = False
+        self.times = 0  # that a model has answered
 
     def trains(self) -> None:
         """Training goes on: what is answered next is another evaluation's."""
@@ -28,6 +29,7 @@ class Answered:
     def gave(self, outputs: Any) -> None:
         """A model has answered rows with these: float[rows], [rows, 1] or [rows, classes]; where it has several outputs, a dict or
         list of such."""
+        self.times += 1
         several = list(outputs.values()) if isinstance(outputs, dict) else outputs if isinstance(outputs, list | tuple) else [outputs]
         for made in several:
             if not isinstance(made, np.ndarray) or made.dtype.kind != "f" or made.ndim not in (1, 2) or len(made) > _ROWS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from harness.frameworks.watch import bytes_wrapped, equals, own_calls, shares
+from harness.frameworks.watch import bytes_wrapped, equals, own_calls, own_scores, shares
 
 
 def mark(tree: ast.Module, text: str) -> None:
@@ -13,3 +13,4 @@ def mark(tree: ast.Module, text: str) -> None:
     own_calls.mark(tree, text)
     bytes_wrapped.mark(tree, text)
     shares.mark(tree, text)
+    own_scores.mark(tree, text)
