@@ -173,8 +173,8 @@ class RelationFacts(Facts):
     """How answers go with what is wanted, on the last `trained_rows` rows that were trained on, and on the `rows` others of the last
     evaluation: their correlation where one number a row is wanted, else the share of classes that are right, of which the commonest has
     the share `trained_majority` and `majority`. `compared`: the same, of what the script itself held against each other at `place`, where
-    it has as many rows. `answered`: the share of the others that get the commonest answer. `loader`: of the others. `diluted`: where
-    rows are padded."""
+    it has as many rows. `answered`: the share of the others that get the commonest answer. `by_chance`: the share that would be right if
+    the same answers were given to any of the others, where they are classes. `loader`: of the others. `diluted`: where rows are padded."""
 
     trained: float
     trained_rows: int
@@ -188,6 +188,7 @@ class RelationFacts(Facts):
     trained_majority: float = 0.0
     majority: float = 0.0
     answered: float = 0.0
+    by_chance: float | None = None
     diluted: DilutedFacts | None = None
 
 

@@ -90,6 +90,13 @@ def _blended(place: Site, scale: ScaleFacts) -> Finding:
                   f"deviation of the numbers in training: {scale.std:.3g}; in the evaluation: {scale.held_std:.3g}"])
 
 
+def knows(relation: RelationFacts) -> bool:
+    """Whether more of a model's classes are right than of as many given at random. One that was trained on evener labels than those of the
+    evaluation is wrong more often than the commonest label would be, and may know much."""
+    even = relation.by_chance
+    return even is not None and relation.held > even + 3 * math.sqrt(even * (1 - even) / relation.rows)
+
+
 def unrelated(seen: Observation) -> Finding | None:
     """A model that has learnt its rows, and whose answers for others have nothing to do with what is wanted of them."""
     relation = seen.evaluation.relation
@@ -105,6 +112,8 @@ def unrelated(seen: Observation) -> Finding | None:
     if seen.evaluation.handed is not None and relation.held < relation.trained - _BY_HEART:
         return _handed(seen.evaluation.handed, relation)
     if (relation.held if relation.classes else abs(relation.held)) > chance:
+        return None
+    if knows(relation):
         return None
     if relation.classes and relation.answered > ONE_ANSWER:
         return None  # nearly one answer for all: running statistics that have not settled, or a collapse, but no other rows' labels

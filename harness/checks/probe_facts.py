@@ -96,6 +96,15 @@ class EvenFacts(Facts):
     rows: int
 
 
+class WeakFacts(Facts):
+    """The largest correlation (0 to 1) of any column of so many `rows` with their labels, and what the largest of as many would be by
+    `chance`."""
+
+    rows: int
+    correlation: float
+    chance: float
+
+
 class CarryFacts(Facts):
     """What fitting `rows` rows from the first weights, in `steps` steps, did for them and for `held_rows` others.
 
@@ -304,7 +313,7 @@ class ProbeFacts(Facts):
     `frozen_head_matters`: the same of a last layer that is frozen.
     `text_baseline`: cross-validated accuracy of a bag of words (or a linear model) on the rows, `text_baseline_shuffled`: the same
     with labels shuffled, `text_baseline_rows`: rows that they were measured on; `twins`: those of them with equal inputs.
-    `whole`: the same of what the rows were cut from, where they were.
+    `whole`: the same of what the rows were cut from, where they were; `weak`: of all rows, where a baseline would take too long.
     `number_baseline`: where rows have numbers for targets, the rank correlation of a cross-validated baseline's answers with them, on
     `number_baseline_rows`; of several `number_baseline_columns` that which is told best.
     `ahead`: inputs that hold a mean with the target in it. `contrary`: what the
@@ -375,6 +384,7 @@ class ProbeFacts(Facts):
     ends_read: EndsReadFacts | None = None
     padding_word: PaddingWordFacts | None = None
     even_baseline: EvenFacts | None = None
+    weak: WeakFacts | None = None
     shift: ShiftFacts | None = None
     summed: SumFacts | None = None
     softmax_of_one: list[int] | None = None

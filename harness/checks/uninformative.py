@@ -72,6 +72,7 @@ class UninformativeLabels(Check):
         apart = sourcing.apart(seen)  # the text says that rows of one of both go another way
         if learns and not chance and apart is None:
             return None
+        unpredictable.raise_if_weak(seen)
         fitted, twins = next((curve for curve in self._fits(seen) if reading.learned(curve)), None), _contradicted(seen)
         if fitted is None and not twins:  # which no model fits
             raise NotJudged("one batch cannot be fitted, or that was not tried, so that the labels are not the first suspect")
@@ -186,7 +187,8 @@ class UninformativeLabels(Check):
     def _others_at_chance(seen: Observation) -> bool:
         """Whether the script's own model, too, knows nothing of the rows of the last evaluation."""
         relation = seen.evaluation.relation
-        if relation is None or not relation.classes or relation.rows < 100 or seen.evaluation.in_training_mode:
+        if relation is None or not relation.classes or relation.rows < 100 or seen.evaluation.in_training_mode or (
+                pairing.knows(relation)):
             return False
         share = relation.majority
         return relation.held <= share + 2 * math.sqrt(share * (1 - share) / relation.rows) and relation.answered <= pairing.ONE_ANSWER

@@ -31,6 +31,7 @@ def finding(seen: Observation, correlation: float, *, simple: bool) -> Finding |
     # Two orders of one table have something in common, the season say.
     if correlation > (chance if apart is None else _WEAK):
         return None
+    raise_if_weak(seen)
     if not simple and apart is None:
         raise NotJudged("the baseline finds nothing, but it may be too simple for inputs of this kind")
     share = _of_the_mean(seen)
@@ -52,6 +53,15 @@ def finding(seen: Observation, correlation: float, *, simple: bool) -> Finding |
         evidence=[f"loss by that of the mean of each batch, in the last steps that were looked at: {share:.2f}",
                   *([f"one batch can be fitted: {reading.describe(fitted)}"] if fitted is not None and reading.learned(fitted) else []),
                   *sourcing.orders(seen)])
+
+
+def raise_if_weak(seen: Observation) -> None:
+    """Raises NotJudged where more rows than a baseline is fitted on tell something, though too little to be found in fewer. Two orders of
+    one table have something in common too."""
+    weak = seen.probes.weak
+    if weak is not None and weak.correlation > weak.chance and sourcing.apart(seen) is None:
+        raise NotJudged(f"the baseline finds nothing in few rows, but of {weak.rows} a column correlates with the labels by "
+                        f"{weak.correlation:.2f}, more than by chance ({weak.chance:.2f}): a weak signal is no fault")
 
 
 def _of_the_mean(seen: Observation) -> float | None:

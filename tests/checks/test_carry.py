@@ -89,6 +89,19 @@ def test_a_training_that_learns_its_rows_by_heart_itself(held: float, answered: 
     assert judge("D106", seen) == state
 
 
+@pytest.mark.parametrize(("by_chance", "state"), [(None, "found"), (0.82, "found"), (0.76, "clean")])
+def test_a_training_with_as_many_rows_of_each_class(by_chance: float | None, state: str) -> None:
+    """In the evaluation 94 % have one label: who answers with both more evenly is wrong more often than a guess, and may know much."""
+    seen = unclear(BY_HEART)
+    for number, step in enumerate(seen.steps):
+        step.loss = 1.1 - 0.8 * number / len(seen.steps)
+    for number, call in enumerate(seen.loss_calls):
+        call.value = 1.1 - 0.8 * number / len(seen.loss_calls)
+    seen.evaluation.relation = RelationFacts(trained=0.87, trained_rows=2048, held=0.82, rows=1250, classes=True, trained_majority=0.51,
+                                             majority=0.94, answered=0.81, by_chance=by_chance)
+    assert judge("D106", seen) == state
+
+
 def asked(labels: np.ndarray, losses: list[float], rows: int = 640) -> tuple[ProbeFacts, list[tuple[list[int], list[int]]]]:
     """What is fitted and held out, of steps of 32 rows that come again after `rows`."""
     calls: list[tuple[list[int], list[int]]] = []

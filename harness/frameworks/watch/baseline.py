@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.checks.probe_facts import EvenFacts, ProbeFacts, TwinFacts, WholeFacts
-from harness.frameworks.watch import ahead, orderless
+from harness.frameworks.watch import ahead, orderless, weak
 
 _FOLDS = 5
 _LEAST = 60
@@ -42,6 +42,7 @@ def measure(seen: Rows, facts: ProbeFacts, cut: Callable[[list[Any], Any], Whole
     many = labels.ndim > 1 or len(np.unique(labels)) > _CLASSES
     facts.twins = None if many else _twins(rows, labels)
     if len(labels) > _MOST:
+        facts.weak = weak.measure(rows, labels) if kind != "tokens" else None
         chosen = np.sort(np.random.default_rng(1).permutation(len(labels))[:_MOST])
         rows, labels = [rows[number] for number in chosen], labels[chosen]
     counts = np.unique(labels, return_counts=True)[1]

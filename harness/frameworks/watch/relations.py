@@ -84,7 +84,8 @@ class Relations:
         measure, share = (_right, _commonest) if classes else (_correlation, _none)
         found = RelationFacts(trained=measure(*known), trained_rows=len(known[1]), held=measure(*other), rows=len(other[1]),
                               classes=classes, trained_majority=share(known[1]), majority=share(other[1]), answered=share(other[0]),
-                              loader=self.loader, errors=None if classes else (_error(*known), _error(*other)))
+                              by_chance=_by_chance(*other) if classes else None, loader=self.loader,
+                              errors=None if classes else (_error(*known), _error(*other)))
         found.diluted = self._diluted(held=True) or self._diluted(held=False)
         for pair, place in reversed(self._compared):
             whole = all((side % 1 == 0).all() for side in pair)
@@ -122,6 +123,11 @@ def numbers(answers: Array, wanted: Array) -> Pair | None:
     """A pair of numbers, one a row; None where there are more, or other shapes."""
     fits = wanted.ndim and answers.ndim and wanted.size == answers.size == len(wanted) == len(answers)
     return (answers.reshape(-1).astype(np.float64), wanted.reshape(-1).astype(np.float64)) if fits else None
+
+
+def _by_chance(answers: Array, wanted: Array) -> float:
+    """The share that is right of answers that know nothing of what is wanted, each given as often as it was."""
+    return float(sum((answers == kind).mean() * (wanted == kind).mean() for kind in np.unique(wanted)))
 
 
 def _same_answers(compared: Array, answers: Array, *, classes: bool) -> bool:
