@@ -55,5 +55,5 @@ class CarriedState(Check):
     @staticmethod
     def _drawn(facts: CarriedFacts) -> bool:
         """Whether rows have no successor that their state could go on to."""
-        by_loader = facts.drawn >= _STEPS and facts.drawn >= _MOSTLY * facts.steps
+        by_loader = facts.drawn >= _STEPS and facts.drawn >= _MOSTLY * facts.turned
         return by_loader or (facts.again >= _ROWS and facts.same <= _BY_CHANCE * facts.again)

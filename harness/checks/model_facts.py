@@ -96,13 +96,15 @@ class UnmaskedFacts(Facts):
 
 class CarriedFacts(Facts):
     """A recurrent layer of class `kind` that begins from what it left in the step before: in `carried` of `steps` steps; `drawn`: of these,
-    from one batch to another of a loader that shuffles, or (`stateful`) of a `fit` that does. Rows that came `again`, and how many of them
-    were followed by the `same` row as before. `site`: where the state is handed over, or where the layer is made."""
+    from one batch to another of a loader that shuffles, of `turned` steps that came to another one, or (`stateful`) of a `fit` that does.
+    Rows that came `again`, and how many of them were followed by the `same` row as before. `site`: where the state is handed over, or
+    where the layer is made."""
 
     kind: str
     steps: int = 0
     carried: int = 0
     drawn: int = 0
+    turned: int = 0
     again: int = 0
     same: int = 0
     stateful: bool = False

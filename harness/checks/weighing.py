@@ -14,9 +14,10 @@ from harness.checks.tensor_facts import Site
 
 # How near to a formula weights have to be, in logarithms; how far apart the commonest and the rarest class at least.
 _NEAR, _APART = 0.1, math.log(1.5)
+_BENT = 0.05  # of the distance between the smallest and the largest, by which a formula may differ from a power
 # The powers that are in use: of the frequency itself, and of its root.
 _POWERS = (1.0, 0.5)
-_ROWS, _RARE, _DOUBT, _SHOWN = 200, 20, 1.5, 6
+_ROWS, _RARE, _DOUBT, _SHOWN, _MANY = 200, 20, 1.5, 6, 3
 # Of two classes that a script weighs by itself: the share of the rare one, and how many times as much the other counts.
 _SCARCE, _HEAVIER = 0.35, 2.0
 
@@ -60,6 +61,10 @@ class ClassWeights(Check):
             return self._inverted(seen, facts, shares)
         turned = [[-power * part for part in log] for log in logs for power in _POWERS]
         widest = [max(tolerance)] * len(weights)
+        if len(weights) > _MANY:  # of which another formula is told as well, such as that of the effective number
+            slope = _slope(sorted(weights), sorted(-part for part in logs[0]))
+            turned += [[-slope * part for part in logs[0]]] if _POWERS[1] <= slope <= _POWERS[0] else []
+            widest = [max(widest[0], _BENT * (max(weights) - min(weights)))] * len(weights)
         if len(weights) > 2 and any(_follow(sorted(weights), sorted(log), widest) and not _follow(weights, log, [3 * widest[0]] * len(log))
                                     for log in turned):
             return self._moved(seen, facts, shares)
@@ -120,6 +125,11 @@ def _shares(seen: Observation, facts: WeightFacts) -> tuple[list[float], list[fl
 def _centred(values: list[float]) -> list[float]:
     middle = sum(values) / len(values)
     return [value - middle for value in values]
+
+
+def _slope(values: list[float], wanted: list[float]) -> float:
+    """Of the straight line through `values` over `wanted`, both of mean 0."""
+    return sum(one * other for one, other in zip(values, wanted, strict=True)) / sum(other * other for other in wanted)
 
 
 def _follow(values: list[float], wanted: list[float], tolerance: list[float]) -> bool:

@@ -38,6 +38,18 @@ def test_weights_of_other_classes() -> None:
     assert "other classes" in found.message
 
 
+@pytest.mark.parametrize(("order", "state"), [([0, 1, 2, 3, 4], "clean"), ([2, 4, 3, 1, 0], "found"), ([0, 1, 2, 4, 3], "clean")])
+def test_weights_by_the_effective_number(order: list[int], state: str) -> None:
+    """`(1 - b) / (1 - b ** n)` is no power of how often a class comes, but near one. The last: two of about as many rows."""
+    counts = [2343, 359, 163, 72, 62]
+    weights = [0.0005 / (1 - 0.9995 ** counts[number]) for number in order]
+    assert judge("L212", weighted(weights, counts)) == state
+
+
+def test_weights_of_five_classes_that_are_a_choice() -> None:
+    assert judge("L212", weighted([1.0, 5.0, 1.0, 2.0, 10.0], [2343, 359, 163, 72, 62])) == "clean"
+
+
 def test_the_whole_dataset_goes_before_what_came() -> None:
     seen = weighted([0.1, 0.3, 0.6], counts=[200, 200, 200])
     seen.loaders[0].label_counts = {"0": 100, "1": 300, "2": 600}

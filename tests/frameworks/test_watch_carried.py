@@ -109,6 +109,39 @@ def test_rows_that_go_on_as_their_states_do_are_left_alone(tmp_path: Path, loop:
     assert seen.carried.again == seen.carried.same > 50
 
 
+@pytest.mark.parametrize(("begins", "fault"), [("at == 0 and not begun", True), ("at == 0", False)])
+def test_pieces_of_rows_in_a_method_that_no_hook_of_modules_hears(tmp_path: Path, begins: str, *, fault: bool) -> None:
+    """Three of four steps go on rightly; it is those that come to another batch that count."""
+    text = TORCH + """
+class Tracker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.read, self.memory = nn.GRU(1, 16, batch_first=True), nn.Linear(16, 1), None
+    def follow(self, part, opening):
+        if opening:
+            self.memory = None
+        made, last = self.cell(part, self.memory)
+        self.memory = last.detach()
+        return self.read(made)
+tracker, begun = Tracker(), False
+optimizer = torch.optim.Adam(tracker.parameters(), lr=3e-3)
+rows = DataLoader(TensorDataset(X.reshape(-1, 48, 1), Y.reshape(-1, 48, 1)), batch_size=8, shuffle=True)
+for epoch in range(8):
+    for x, y in rows:
+        for at in range(0, 48, 12):
+            loss = nn.functional.mse_loss(tracker.follow(x[:, at:at + 12], BEGINS), y[:, at:at + 12])
+            begun = True
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+""".replace("BEGINS", begins)
+    seen = watch(tmp_path, text, steps=100)
+    assert seen.carried is not None
+    assert seen.carried.turned >= 15
+    assert (seen.carried.drawn == seen.carried.turned) is fault
+    assert (found(seen) is not None) is fault
+
+
 def test_batches_that_begin_with_nothing_carry_nothing(tmp_path: Path) -> None:
     seen = watch(tmp_path, TORCH + SHUFFLED.replace("step(x, y, state)", "step(x, y, None)"), steps=60)
     assert found(seen) is None

@@ -86,6 +86,18 @@ def test_a_convolution(tmp_path: Path, pooled: str, width: str, longest: int, fa
         assert pooled in told.site.source
 
 
+@pytest.mark.parametrize(("pooled", "fault"), [("h.mean(1)", True), ("(h * real).sum(1) / real.sum(1)", False)])
+def test_a_mask_that_a_model_of_the_scripts_own_is_given(tmp_path: Path, pooled: str, *, fault: bool) -> None:
+    """That it is given one says nothing of what becomes of it."""
+    text = TORCH.replace("POOLED", pooled).replace("WIDTH", "max(len(row) for row, _ in batch)").replace("LONGEST", "60")
+    text = text.replace("def forward(self, ids):", "def forward(self, ids, attention_mask):").replace(
+        "real = (ids != 0).float().unsqueeze(-1)", "real = attention_mask.float().unsqueeze(-1)").replace(
+        "model(ids)", "model(ids, attention_mask=(ids != 0).long())")
+    seen = watch(tmp_path, text, steps=30)
+    assert seen.probes.ends_read is not None
+    assert ("B102" in found(seen)) is fault, seen.probes.ends_read
+
+
 KERAS = """
 rows = [rng.choice([1, 2], p=(0.3 + 0.4 * label, 0.7 - 0.4 * label), size=rng.integers(5, 60)) for label in wanted]
 steps = np.stack([np.pad(row, (0, 60 - len(row))) for row in rows]).astype("float32")[:, :, None]

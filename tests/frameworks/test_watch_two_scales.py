@@ -44,7 +44,10 @@ SCALED, LOGARITHM = "(y - middle) / spread", "np.log1p(y)"
 
 
 @pytest.mark.parametrize(("wanted", "compared", "how"), [
-    (SCALED, METRIC, "moved and stretched"), (SCALED, BY_HAND, "moved and stretched"), (LOGARITHM, METRIC, "the logarithm"),
+    (SCALED, METRIC, "moved and stretched"), (SCALED, BY_HAND, "moved and stretched"),
+    (SCALED, "print(np.corrcoef(answers.numpy(), y[480:]))", "moved and stretched"),
+    (SCALED, 'exec(compile("np.corrcoef(answers.numpy(), y[480:])", "/usr/lib/elsewhere.py", "exec"))', ""),  # not the script's own call
+    (LOGARITHM, METRIC, "the logarithm"),
     (SCALED, BACK + METRIC, ""), (SCALED, BACK + BY_HAND, ""), (LOGARITHM, "answers = answers.expm1()\n    " + METRIC, ""),
     ("y", METRIC, ""),
     (SCALED, "print(mean_absolute_error((y[480:] - middle) / spread, answers.numpy()))", ""),

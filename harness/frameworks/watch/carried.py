@@ -73,8 +73,11 @@ class Carried:
             self.facts = CarriedFacts(kind=name or type(layer).__name__, site=site(self._handed(state)))
         if self.facts is not None and self._followed == id(layer) and known.step == self._step - 1:
             self.facts.steps += 1
+            turned = batch is not None and known.batch is not None and batch is not known.batch
+            self.facts.turned += turned
             if carried:
-                self._goes_on(self.facts, known, rows, batch)
+                self.facts.drawn += turned
+                self._goes_on(self.facts, known, rows)
         self._layers[id(layer)] = _Layer(self._step, [], rows, batch)
 
     def ended(self, layer: Any, state: Any) -> None:
@@ -83,9 +86,8 @@ class Carried:
         if known is not None:
             known.left = _states(state)
 
-    def _goes_on(self, facts: CarriedFacts, before: _Layer, rows: list[int], batch: Any) -> None:
+    def _goes_on(self, facts: CarriedFacts, before: _Layer, rows: list[int]) -> None:
         facts.carried += 1
-        facts.drawn += batch is not None and before.batch is not None and batch is not before.batch
         for one, other in zip(before.rows, rows, strict=False):
             known = self._next.get(one)
             self._next.setdefault(one, other)

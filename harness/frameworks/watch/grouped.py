@@ -189,9 +189,14 @@ def _columns(given: list[Any], rows: int) -> list[tuple[str, np.ndarray[Any, Any
                 column = np.asarray(part) if len(part) == rows else np.zeros(0)
             except (TypeError, ValueError):
                 continue
-            if column.ndim == 1 and len(column) == rows and column.dtype.kind in "iufbUO":
+            if column.ndim == 1 and len(column) == rows and column.dtype.kind in "iufbUO" and not _holds_arrays(column):
                 found.append((name, column.astype(str) if column.dtype.kind == "O" else column))
     return found
+
+
+def _holds_arrays(column: np.ndarray[Any, Any]) -> bool:
+    """Whether the places of a column are arrays themselves, which tell no group."""
+    return column.dtype.kind == "O" and hasattr(column[0], "shape")
 
 
 def _told(whose: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> int | None:

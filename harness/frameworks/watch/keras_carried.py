@@ -98,7 +98,7 @@ class CarriedStates:
         if layer is not None and loader.facts.shuffled:
             carried = max(0, steps - self._resets)
             watch.seen.carried = CarriedFacts(kind=type(layer).__name__, stateful=True, steps=steps, carried=carried, drawn=carried,
-                                              site=site(watch.compiles.place_of(layer)))
+                                              turned=carried, site=site(watch.compiles.place_of(layer)))
 
 
 def _wide(value: Any) -> bool:

@@ -44,10 +44,10 @@ class CarriedStates:
         """Whether a model is given something beside its rows, be it nothing as yet."""
         return len(call.args) + len(call.kwargs) > 1
 
-    @staticmethod
-    def _drawn(root: RootCall) -> Any:
-        """The batch that its rows are, where a loader shuffles them."""
-        return root.batch if root.loader is not None and root.loader.facts.shuffled else None
+    def _drawn(self, root: RootCall | None) -> Any:
+        """The batch that its rows are, where a loader shuffles them; of a layer that no model was called for, the newest one."""
+        loader, batch = (root.loader, root.batch) if root is not None else (self._watch.data.current, self._watch.data.batch)
+        return batch if loader is not None and loader.facts.shuffled else None
 
     def _wrap(self, original: Any) -> Any:
         watch = self._watch
@@ -68,7 +68,7 @@ class CarriedStates:
         given = args[:1] if root is None else [root.args, root.kwargs]
         with self._watch.session.paused():
             self.carried.begins(layer, args[1] if len(args) > 1 else kwargs.get("hx"), lambda: given,
-                                self._drawn(root) if root is not None else None)
+                                self._drawn(root))
 
     def _ended(self, layer: Any, state: Any) -> None:
         with self._watch.session.paused():

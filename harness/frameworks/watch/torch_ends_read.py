@@ -19,8 +19,9 @@ def measure(backend: TorchBackend, steps: list[Step]) -> EndsReadFacts | None:
 
 def _of_step(backend: TorchBackend, step: Step) -> EndsReadFacts | None:
     replay = step[0]
-    if any("attention_mask" in kwargs for _, _, kwargs, _, is_model, _ in replay.entries if is_model):
-        return None  # masks are looked at for themselves
+    if any("attention_mask" in kwargs and type(function).__module__.startswith("transformers.")
+           for function, _, kwargs, _, is_model, _ in replay.entries if is_model):
+        return None  # these do with a mask what they should
     given = [tensor for tensor in replay.inputs() if neighbours.in_steps(tensor.shape, floats=tensor.is_floating_point())]
     target = replay.target
     if len(step) != 1 or not given or target is None or tuple(target.shape[:2]) == tuple(given[0].shape[:2]):

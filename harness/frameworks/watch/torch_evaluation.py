@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -226,7 +227,8 @@ class Evaluations:
 
         @functools.wraps(original)
         def corrcoef(x: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if session.active and y is not None and not self._inside:
+            # What watches computes correlations too.
+            if session.active and y is not None and not self._inside and session.sites.is_own(sys._getframe(1).f_code.co_filename):
                 session.compared(x, y)
             return original(x, y, *args, **kwargs)
 
