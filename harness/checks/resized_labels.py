@@ -10,6 +10,7 @@ from harness.checks.base import Check, Finding, NotJudged
 from harness.checks.observation import Observation
 
 _BORDERS, _SHARE, _STEEP, _OTHERS = 40, 0.25, 0.5, 0.25
+_WIDE = 0.5  # of the borders, where the text resizes label maps
 _SECOND = 0.1  # of the lines, that are of another class than most: a class that is drawn around others is one
 
 
@@ -24,14 +25,18 @@ class ResizedLabels(Check):
     stage: ClassVar[Stage] = "data"
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from borders between fields of two classes: at many of them lies a thin line of a class whose number is between theirs."""
+        """Judges from borders between fields of two classes: at many of them lies a thin line of a class whose number is between theirs.
+        Where the lines are wide, so that one class seems to follow the other, the text has to resize label maps as well."""
         facts = seen.resized
         if facts is None or seen.task != "classification":
             raise NotJudged("no label maps of three classes or more were seen")
         times = [often for _, often in facts.between]
         between = sum(times)
         apart = facts.direct + between
-        if between < _BORDERS or between < _SHARE * apart or facts.outside > _OTHERS * between or apart < _STEEP * (apart + facts.near):
+        if between < _BORDERS or between < _SHARE * apart or facts.outside > _OTHERS * between:
+            return None
+        # Levels that follow each other by themselves lie between each other too; wide lines count as fields of their own.
+        if apart < _STEEP * (apart + facts.near) and (facts.site is None or between < _WIDE * apart):
             return None
         if between - max(times) < _SECOND * between:
             return None

@@ -50,10 +50,11 @@ class SuppressionFacts(Facts):
 
 
 class WrapFacts(Facts):
-    """Arithmetic of tables of bytes, by its `sign`, in so many `calls` on a line: of `values` results so many do not fit into a byte
-    (`wrapped`), and were taken modulo 256."""
+    """Arithmetic of tables of whole numbers of 8 or 16 bits, by its `sign`, in so many `calls` on a line: of `values` results so many do
+    not fit into their `dtype` (`wrapped`), and were taken modulo 256 or 65536."""
 
     sign: str
+    dtype: str = "uint8"
     calls: int = 0
     values: int = 0
     wrapped: int = 0

@@ -22,7 +22,9 @@ MADE
 
 @pytest.mark.parametrize(("made", "sign"), [
     ("made = bright + np.uint8(90)", "+"), ("made = dark - bright", "-"), ("made = dark * 8", "*"),
-    ("made = torch.tensor(bright) + 90", "+"),
+    ("made = torch.tensor(bright) + 90", "+"), ("made = bright ** 2", "**"), ("made = (100 * bright.astype(np.int16)) ** 2", "**"),
+    ("made = 300 * bright.astype(np.int16)", "*"), ("made = (bright.astype(np.int16) // 2) ** 2", None),
+    ("made = bright.astype(np.int32) ** 2", None),
     ("made = np.repeat(bright, 2000, 0) + np.uint8(90)", "+"), ("made = bright + bright[:1]", "+"),
     ("made = np.stack([picture + np.uint8(90) for picture in bright])", "+"), ("made = dark + 90", None), ("made = bright - dark", None),
     ("made = bright.astype(np.float32) + 90", None), ("made = dark * np.uint8(2)", None), ("made = bright.astype(np.int16) - 250", None),
@@ -34,12 +36,13 @@ def test_what_runs_over(tmp_path: Path, made: str, sign: str | None) -> None:
     assert ("D125" in found(seen)) is (sign is not None), seen.wraps
     if sign is not None:
         assert seen.wraps[-1].sign == sign
+        assert seen.wraps[-1].dtype == ("int16" if "int16" in made else "uint8")
         assert seen.wraps[-1].site.source == made
 
 
 @pytest.mark.parametrize(("text", "times"), [
     ("uint8; x = a + b - c", 2), ("uint8; x = a * (b + 1)", 2), ("uint8; x = 2 * 3", 0), ("uint8; x = a / b", 0), ("x = a + b", 0),
-    ("import numba\nuint8; x = a + b", 0), ("uint8; x += a", 0)])
+    ("int16; x = a ** 2 + b", 2), ("int32; x = a ** 2", 0), ("import numba\nuint8; x = a + b", 0), ("uint8; x += a", 0)])
 def test_what_is_marked(text: str, times: int) -> None:
     tree = ast.parse(text)
     bytes_wrapped.mark(tree, text)

@@ -31,6 +31,16 @@ def _smooth(maps: Array) -> Array:
     return mean.astype(np.int64)
 
 
+def _ramps(maps: Array, scale: int = 6) -> Array:
+    """Enlarged as a picture is: between two fields lie all that are between their numbers, each several pixels wide."""
+    places = np.clip((np.arange(maps.shape[1] * scale) + 0.5) / scale - 0.5, 0, maps.shape[1] - 1)
+    low = places.astype(int)
+    share = places - low
+    high = np.minimum(low + 1, maps.shape[1] - 1)
+    rows = maps[:, low] * (1 - share)[None, :, None] + maps[:, high] * share[None, :, None]
+    return np.round(rows[:, :, low] * (1 - share) + rows[:, :, high] * share).astype(np.int64)
+
+
 def _ringed(maps: Array) -> Array:
     """A class of its own around each field."""
     inside = np.ones(maps.shape, dtype=bool)
@@ -56,6 +66,20 @@ def test_what_lies_between_two_classes(maps: Array, *, wrong: bool) -> None:
     facts = watched.facts(Path("none.py"))
     assert isinstance(verdict(ResizedLabels, seen(resized=facts)), Finding) is wrong, facts
     assert not isinstance(verdict(ResizedLabels, seen(resized=facts, task="regression")), Finding)  # grey values, which have an order
+
+
+@pytest.mark.parametrize(("text", "wrong"), [
+    ('mask = tf.image.resize(grid[..., None], (192, 192), method="bilinear")\n', True),
+    ('mask = tf.image.resize(grid[..., None], (192, 192), method="nearest")\n', False),
+    ("picture = tf.image.resize(photo, (192, 192))\n", False),
+    ("pass\n", False)])
+def test_wide_lines_need_the_text_as_well(tmp_path: Path, text: str, *, wrong: bool) -> None:
+    """Levels of their own, such as those of a map of heights, follow each other too."""
+    script, watched = tmp_path / "train.py", LabelMaps()
+    script.write_text(text)
+    cells = np.stack([_fields(np.random.default_rng(number), (2, 4, 5)) for number in range(16)])
+    watched.trained({"image": cells, "mask": _ramps(cells)})
+    assert isinstance(verdict(ResizedLabels, seen(resized=watched.facts(script))), Finding) is wrong
 
 
 TORCH = """

@@ -1,7 +1,8 @@
-"""Sums, differences and products of bytes, `picture + 40`: where they do not fit into a byte, they begin again at the other end of it.
+"""Sums, differences, products and powers of bytes and of samples of 16 bits, `picture + 40`, `wave ** 2`: where they do not fit into as
+many bits, they begin again at the other end.
 
-Arithmetic of arrays cannot be hooked, so functions stand there while a script runs that speaks of `uint8`. Lines, tracebacks and the file
-are the script's own; where nobody watches, the functions are those of `operator`.
+Arithmetic of arrays cannot be hooked, so functions stand there while a script runs that speaks of such a dtype. Lines, tracebacks and the
+file are the script's own; where nobody watches, the functions are those of `operator`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 import builtins
 import math
 import operator
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
 
 _OPERATORS = {ast.Add: ("__add_in_watched_script__", operator.add), ast.Sub: ("__sub_in_watched_script__", operator.sub),
-              ast.Mult: ("__mul_in_watched_script__", operator.mul)}
+              ast.Mult: ("__mul_in_watched_script__", operator.mul), ast.Pow: ("__pow_in_watched_script__", operator.pow)}
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "pow": "**"}
+_NARROW = re.compile(r"\bu?int(8|16)\b")
 _LEAST, _LINES, _CALLS, _LARGEST = 64, 16, 100, 1 << 21
 
 for _name, _function in _OPERATORS.values():
@@ -30,9 +34,9 @@ for _name, _function in _OPERATORS.values():
 
 
 def mark(tree: ast.Module, text: str) -> None:
-    """Puts `NAME(a, b)` in the place of each `a + b`, `a - b` and `a * b` of a script's `tree`, but of those that are written out. A script
-    that has its functions compiled is left as it is."""
-    if "uint8" in text and not equals.COMPILED.search(text):
+    """Puts `NAME(a, b)` in the place of each `a + b`, `a - b`, `a * b` and `a ** b` of a script's `tree`, but of those written out. A
+    script that has its functions compiled is left as it is."""
+    if _NARROW.search(text) and not equals.COMPILED.search(text):
         _Marks().visit(tree)
 
 
@@ -47,11 +51,11 @@ class _Marks(ast.NodeTransformer):
 
 
 class Wrapped:
-    """Told of the arithmetic of a script that is marked: of tables of bytes it is done once more with room for what comes out."""
+    """Told of the arithmetic of a script that is marked: of tables of such numbers it is done once more with room for what comes out."""
 
     def __init__(self, session: WatchSession) -> None:
         self._session = session
-        self._kept: dict[Place, WrapFacts] = {}
+        self._kept: dict[tuple[Place, str], WrapFacts] = {}
 
     def attach(self) -> None:
         """Listen."""
@@ -63,7 +67,7 @@ class Wrapped:
 
         def computed(left: Any, right: Any) -> Any:
             made = original(left, right)
-            if "uint8" in str(getattr(made, "dtype", "")) and len(getattr(made, "shape", ())) > 1 and session.active:
+            if _NARROW.search(str(getattr(made, "dtype", ""))) and len(getattr(made, "shape", ())) > 1 and session.active:
                 session.safely("bytes", self._look, original, left, right, made)
             return made
 
@@ -71,7 +75,8 @@ class Wrapped:
 
     def _look(self, original: Any, left: Any, right: Any, made: Any) -> None:
         place = self._session.sites.direct()
-        facts = self._kept.get(place) if place is not None else None
+        sign = _SIGNS[original.__name__]
+        facts = self._kept.get((place, sign)) if place is not None else None
         if place is None or (facts is None and len(self._kept) >= _LINES) or (facts is not None and facts.calls >= _CALLS):
             return
         rows = len(made) * _LARGEST // max(_LARGEST, math.prod(made.shape))  # of a large table the first ones
@@ -84,7 +89,7 @@ class Wrapped:
         if found.size < _LEAST or np.broadcast_shapes(*(side.shape for side in sides)) != found.shape:
             return
         if facts is None:
-            facts = self._kept[place] = WrapFacts(sign={"add": "+", "sub": "-", "mul": "*"}[original.__name__], site=site(place))
+            facts = self._kept[place, sign] = WrapFacts(sign=sign, dtype=found.dtype.name, site=site(place))
             self._session.observation.wraps.append(facts)
         facts.calls, facts.values = facts.calls + 1, facts.values + int(found.size)
         facts.wrapped += int((original(*sides) != found).sum())

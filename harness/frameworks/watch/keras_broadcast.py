@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from harness.frameworks.watch.keras_watch import KerasWatcher
 
 _OPERATORS = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__matmul__")
-_PRODUCTS = ("__mul__", "__rmul__")
+_PRODUCTS, _DIFFERENCES = ("__mul__", "__rmul__"), ("__sub__", "__rsub__")
+_PICKING = ("reduce_sum", "reduce_max", "gather")
 _MOST, _KEPT, _ROWS, _SAME = 3, 64, 4, 1e-4
 
 
@@ -32,21 +33,39 @@ class Broadcasts:
         self._looking = looking
         self._losses: dict[int, Any] = {}  # of single rows, kept so that their numbers are not given to others
         self._means: dict[int, Any] = {}  # of all rows together
+        self._chosen: dict[int, Any] = {}  # scores of several actions or classes, multiplied by which of them is meant
+        self._picked: dict[int, Any] = {}  # the score of one for each row
 
     def lost(self, value: Any) -> None:
         """A function of losses gave this."""
         if len(value.shape) == 0:
-            self._means = {**(self._means if len(self._means) < _KEPT else {}), id(value): value}
+            self._means = _kept(self._means, value)
         elif len(value.shape) == 1 and (value.shape[0] or 0) > 1:
-            self._losses = {**(self._losses if len(self._losses) < _KEPT else {}), id(value): value}
+            self._losses = _kept(self._losses, value)
 
     def attach(self) -> None:
         import tensorflow as tf
 
         for name in _OPERATORS:
-            self._watch.session.patches.replace(tf.Tensor, name, functools.partial(self._wrap, multiplies=name in _PRODUCTS))
+            self._watch.session.patches.replace(tf.Tensor, name, functools.partial(
+                self._wrap, multiplies=name in _PRODUCTS, differs=name in _DIFFERENCES))
+        for owner, name in [(owner, name) for owner in (tf, tf.math) for name in _PICKING if hasattr(owner, name)]:
+            self._watch.session.patches.replace(owner, name, self._wrap_pick)
 
-    def _wrap(self, original: Any, *, multiplies: bool) -> Any:
+    def _wrap_pick(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def pick(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            given = id(args[0]) if args else None
+            if (given in self._chosen or given in self._outputs()) and self._looking() and len(getattr(args[0], "shape", ())) == 2:
+                shape = tuple(made.shape)
+                if shape in (tuple(args[0].shape[:1]), (args[0].shape[0], 1)):
+                    self._picked = _kept(self._picked, made)
+            return made
+
+        return pick
+
+    def _wrap(self, original: Any, *, multiplies: bool, differs: bool) -> Any:
         @functools.wraps(original)
         def operator(left: Any, right: Any) -> Any:
             made = original(left, right)
@@ -55,12 +74,19 @@ class Broadcasts:
                 factors = right if id(left) in self._means else left
                 self._watch.session.safely("a mask of a mean", masked_mean.note, self._watch.seen, np.asarray(numpy_of(factors)),
                                            self._watch.session.sites.here())
+            if multiplies and self._looking():
+                for one, other in ((left, right), (right, left)):
+                    if id(one) in outputs and len(one.shape) == 2 and tuple(one.shape) == np.shape(other):
+                        self._chosen = _kept(self._chosen, made)
             if (id(left) in self._losses) != (id(right) in self._losses) and self._looking():
                 rows, other = (left, right) if id(left) in self._losses else (right, left)
                 self._watch.session.safely("weights of rows", self._weighed, rows, other, made)
             elif outputs and (id(left) in outputs) != (id(right) in outputs) and self._looking():
                 pred, other = (left, right) if id(left) in outputs else (right, left)
                 self._watch.session.safely("a broadcast", self._combined, pred, other, made, outputs)
+            elif differs and (id(left) in self._picked) != (id(right) in self._picked) and self._looking():
+                pred, other = (left, right) if id(left) in self._picked else (right, left)
+                self._watch.session.safely("a broadcast", self._combined, pred, other, made, {})
             elif self._bare() and of_variable(left, right) and self._looking() and len(outputs) < _KEPT:
                 outputs[id(made)] = made
             return made
@@ -74,6 +100,8 @@ class Broadcasts:
 
     def _combined(self, pred: Any, other: Any, made: Any, outputs: dict[int, Any]) -> None:
         shape, size = tuple(pred.shape), np.shape(other)
+        if size == (*shape, 1) and len(shape) == 1 and not outputs:
+            pred, other, shape, size = other, pred, size, shape
         if len(shape) != 2 or shape[1] != 1 or shape[0] < 2:
             return
         if size in ((), (1,), shape):
@@ -82,6 +110,11 @@ class Broadcasts:
             self._watch.seen.broadcasts.append(LossCall(
                 name="other", step=len(self._watch.seen.steps) + 1, inputs=tensors.facts(numpy_of(pred)),
                 target=tensors.facts(np.asarray(numpy_of(other))), site=self._watch.session.sites.here()))
+
+
+def _kept(known: dict[int, Any], value: Any) -> dict[int, Any]:
+    """With one more, by its id; begun anew where there are many. They are kept so that their ids are not given to others."""
+    return {**(known if len(known) < _KEPT else {}), id(value): value}
 
 
 def lines_up(loss: Any, true: Any, pred: Any) -> bool:

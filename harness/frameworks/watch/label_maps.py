@@ -90,10 +90,12 @@ def _label_maps(value: Any) -> Array | None:
 
 
 def _resized(script: Path) -> tuple[str, int, str] | None:
-    """Where something that is called like labels is resized, and not by its nearest neighbours."""
-    for node in ast.walk(parsed.tree(str(script))):
+    """Where something that is called like labels is resized, and not by its nearest neighbours; or what comes of it is called so."""
+    tree = parsed.tree(str(script))
+    kept = {id(node.value): node.targets for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and name_of(node.func) in _RESIZING:
-            parts = [*node.args, *(word.value for word in node.keywords), node.func]
+            parts = [*node.args, *(word.value for word in node.keywords), node.func, *kept.get(id(node), [])]
             text = " ".join(ast.unparse(part) for part in parts).lower()
             if any(word in text for word in _WANTED) and "nearest" not in text and "order=0" not in ast.unparse(node).lower():
                 return str(script), node.lineno, ""
