@@ -162,6 +162,27 @@ for step in range(40):
     assert "D103" not in found(seen)
 
 
+@pytest.mark.parametrize(("state", "fault"), [("self.state", True), (COPIED, False)])
+def test_a_memory_of_an_agent_of_its_own(tmp_path: Path, state: str, *, fault: bool) -> None:
+    """No name of the step's own leads to it but `self`, by two attributes."""
+    pytest.importorskip("torch")
+    agent = """
+class Memory:
+    def __init__(self):
+        self.kept = memory
+class Agent:
+    def __init__(self):
+        self.memory = Memory()
+    def learn(self):
+        s, a, r, n, d = map(torch.tensor, batch(self.memory.kept))
+"""
+    head, loop = TORCH.split("for step in range(40):\n    s, a, r, n, d = map(torch.tensor, batch())\n")
+    learnt = "".join(f"    {line}\n" for line in loop.splitlines())
+    text = head + agent + learnt + "agent = Agent()\ndel memory\nfor step in range(40):\n    agent.learn()\n"
+    text = text.replace("def batch():", "def batch(memory):").replace("STATE", state).replace("BEST", "max(1).values")
+    assert ("D103" in found(watch(tmp_path, text))) is fault
+
+
 @pytest.mark.parametrize(("shown", "line"), [
     ("return self.state", "return self.state"), ("return np.asarray(self.state)", "return np.asarray(self.state)"),
     ("seen = self.state\n        return seen", "memory_of.push(state")])

@@ -26,7 +26,7 @@ _EXACT = 1e-4  # of the sums' deviation, that is not explained
 _TWO, _PARTS = 2, 6
 _SAMPLE, _NO_TWO = 1000, 0.98
 _SECONDS = 1.0
-_GROUPING, _RUNS = ("groupby", "bincount"), ("", "main")
+_GROUPING, _RUNS, _DEEP = ("groupby", "bincount"), ("", "main"), 4
 
 Array = np.ndarray[Any, Any]
 
@@ -154,15 +154,19 @@ def _of_column(values: Array, labels: list[Array], keys: list[Array], column: in
 
 
 def _made(script: Path) -> Place | None:
-    """The first line on which labels are taken together by groups; where that is inside of a function, one that calls it, best of all where
-    the script itself runs."""
+    """The first line on which labels are taken together by groups; where that is inside of a function, one that calls it, and so on up to
+    where the script itself runs."""
     tree = parsed.tree(str(script))
-    for line, function in _calls(tree, lambda name: name in _GROUPING):
-        called = sorted((inside not in _RUNS, number) for number, inside in _calls(tree, function.__eq__))
-        if function not in _RUNS and called:
-            return str(script), called[0][1], "<module>"
-        return str(script), line, "<module>"
-    return None
+    found = next(_calls(tree, lambda name: name in _GROUPING), None)
+    if found is None:
+        return None
+    line, function = found
+    for _ in range(_DEEP):
+        called = sorted((inside not in _RUNS, number, inside) for number, inside in _calls(tree, function.__eq__) if inside != function)
+        if function in _RUNS or not called:
+            break
+        _, line, function = called[0]
+    return str(script), line, "<module>"
 
 
 def _calls(node: ast.AST, wanted: Callable[[str], bool], inside: str = "") -> Iterator[tuple[int, str]]:

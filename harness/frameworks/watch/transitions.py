@@ -39,13 +39,18 @@ def note(seen: Observation, sites: Sites) -> None:
 
 
 def _memories(names: Mapping[str, Any], done: set[int]) -> Iterator[Any]:
-    """Lists and deques of tuples that have names, or are attributes of the script's own objects."""
+    """Lists and deques of tuples that have names, or are attributes of the script's own objects, or of own objects that these have."""
     for value in names.values():
-        own = vars(value).values() if type(value).__module__ == "__main__" and hasattr(value, "__dict__") else ()
-        for one in (value, *own):
+        own = _own(value)
+        for one in (value, *own, *(part for inner in own for part in _own(inner))):
             if isinstance(one, list | deque) and len(one) >= _LEAST and id(one) not in done and isinstance(one[-1], tuple):
                 done.add(id(one))
                 yield one
+
+
+def _own(value: Any) -> list[Any]:
+    """What an object of the script's own has."""
+    return list(vars(value).values()) if type(value).__module__ == "__main__" and hasattr(value, "__dict__") else []
 
 
 def _same(rows: list[Any]) -> tuple[int, int] | None:
