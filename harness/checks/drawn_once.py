@@ -17,11 +17,12 @@ class DrawnOnce(Check):
 
     A function that `tf.data` maps, or that `tf.function` or `fit` compile, runs as Python only while it is traced. What NumPy or Python's
     `random` draw there becomes a constant of the graph: the same noise on every row, the same crop, the same half of the dropout.
-    A dataset that seeds a generator by the row's number draws the same for this row in every epoch.
+    A dataset that seeds a generator by the row's number draws the same for this row in every epoch; so does one that keeps a generator,
+    which every worker of a loader copies with each pass.
     So does a plain number that the step reads, such as a weight of the loss that a callback is to raise.
     And so it is with a function that takes its seed with each call, as `keras.random.normal` and `tf.random.stateless_normal` do.
     Sources: Keras docs, "Random operations" (an integer seed gives the same values at each call); TensorFlow guide, "Better performance
-    with tf.function" (Python side effects; "use tf.random").
+    with tf.function" (Python side effects; "use tf.random"); PyTorch docs, `torch.utils.data` ("Randomness in multi-process data loading").
     """
 
     code: ClassVar[str] = "D109"
@@ -43,6 +44,8 @@ class DrawnOnce(Check):
                     evidence=["the state of the generator moved while the function was traced"])
         if "seeded_rows" in seen.sites:
             return self._rows(seen, seen.sites["seeded_rows"])
+        if "copied_generator" in seen.sites:
+            return self._copied(seen.sites["copied_generator"])
         if "seeded" in seen.sites:
             return self._seeded(seen.sites["seeded"])
         return self._baked(seen.baked) if seen.baked is not None else None
@@ -55,6 +58,17 @@ class DrawnOnce(Check):
             remedy="Give it a generator that moves on, `self.seeds = keras.random.SeedGenerator(2024)` once and `seed=self.seeds` in the "
                    "call; a stateless function of TensorFlow gets another seed at each step, `seed=(2024, step)`.",
             site=site, stage="forward", evidence=["a function that takes its seed with each call gives the same numbers for the same seed"])
+
+    @staticmethod
+    def _copied(site: Site) -> Finding:
+        """A generator of the dataset's own in a loader with workers."""
+        return Finding(
+            message="The rows draw from a generator that the dataset keeps, and each worker of the loader gets a copy of it with every "
+                    "pass: all workers draw the same numbers, and every epoch the same ones again.",
+            remedy="Draw from PyTorch's own generator (`torch.randn`), which each worker seeds anew; or make this one in the worker: "
+                   "`def init(_): torch.utils.data.get_worker_info().dataset.rng = np.random.default_rng(torch.initial_seed())`, "
+                   "`DataLoader(..., worker_init_fn=init)`.",
+            site=site, evidence=["reading a row moved the generator on, and the loader has workers that are begun anew for each pass"])
 
     @staticmethod
     def _rows(seen: Observation, site: Site) -> Finding:

@@ -1,4 +1,4 @@
-"""Several workers of a loader over a stream: whether they read it in parts, or each of them the whole of it."""
+"""Several workers of a loader: whether they read a stream in parts, or each of them the whole of it; and what they draw from."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.checks.data_facts import ReaderFacts
-from harness.frameworks.watch import parsed, tensors, trees
+from harness.frameworks.watch import parsed, tensors, torch_workers, trees
 from harness.frameworks.watch.sites import Place, site
 
 if TYPE_CHECKING:
     from harness.frameworks.watch.session import WatchSession
     from harness.frameworks.watch.torch_data import Loader
 
-_BATCHES = 400
+_BATCHES, _SECOND = 400, 2
 _LARGEST = 1 << 22
 
 
@@ -34,6 +34,9 @@ class Readers:
         loader = known.ref()
         workers = getattr(loader, "num_workers", 0)
         number = known.batches - known.before
+        if workers and known.begun == _SECOND and number == 1 and known.role == "train":
+            self._session.noted("copied_generator", self._session.safely("generators of workers", torch_workers.copied, self._session,
+                                                                         loader))
         if workers < 2 or known.begun != 1 or number > _BATCHES or not isinstance(known.dataset, IterableDataset):
             return
         if not getattr(loader, "in_order", True) or getattr(loader, "batch_size", None) is None:
