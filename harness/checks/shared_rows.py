@@ -54,8 +54,8 @@ class SharedRowsFound(Check):
             remedy="Split first, and once. What repeats or makes rows (`resample`, oversampling, augmentation) comes after the split and "
                    "for the training part alone; in tf.data give `shuffle(..., reshuffle_each_iteration=False)` to what `take` and `skip` "
                    "part afterwards.",
-            site=(sourcing.reshuffled(seen) if seen.framework in reading.KERAS else None) or sourcing.common(seen)
-            or reading.place(seen, "evaluation", "fit"),
+            site=(sourcing.reshuffled(seen) if seen.framework in reading.KERAS else None) or seen.sites.get("oversampled")
+            or sourcing.common(seen) or reading.place(seen, "evaluation", "fit"),
             evidence=[f"rows compared: {shared.rows}, with {shared.trained} different ones of the training, number by number",
                       f"shared: {100 * shared.shared / shared.rows:.0f} %"])
 

@@ -6,9 +6,8 @@ value, of the group's size and of their product. What the label itself adds is w
 
 from __future__ import annotations
 
-import ast
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,7 +25,7 @@ _EXACT = 1e-4  # of the sums' deviation, that is not explained
 _TWO, _PARTS = 2, 6
 _SAMPLE, _NO_TWO = 1000, 0.98
 _SECONDS = 1.0
-_GROUPING, _RUNS, _DEEP = ("groupby", "bincount"), ("", "main"), 4
+_GROUPING = ("groupby", "bincount")
 
 Array = np.ndarray[Any, Any]
 
@@ -157,21 +156,5 @@ def _made(script: Path) -> Place | None:
     """The first line on which labels are taken together by groups; where that is inside of a function, one that calls it, and so on up to
     where the script itself runs."""
     tree = parsed.tree(str(script))
-    found = next(_calls(tree, lambda name: name in _GROUPING), None)
-    if found is None:
-        return None
-    line, function = found
-    for _ in range(_DEEP):
-        called = sorted((inside not in _RUNS, number, inside) for number, inside in _calls(tree, function.__eq__) if inside != function)
-        if function in _RUNS or not called:
-            break
-        _, line, function = called[0]
-    return str(script), line, "<module>"
-
-
-def _calls(node: ast.AST, wanted: Callable[[str], bool], inside: str = "") -> Iterator[tuple[int, str]]:
-    """The lines of calls by name, and the functions that they stand in."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Call) and wanted(name_of(child.func)):
-            yield child.lineno, inside
-        yield from _calls(child, wanted, child.name if isinstance(child, ast.FunctionDef) else inside)
+    call = next((node for node in parsed.calls(tree) if name_of(node[0].func) in _GROUPING), None)
+    return (str(script), parsed.led_back(tree, *call)[0].lineno, "<module>") if call is not None else None

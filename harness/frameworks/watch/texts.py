@@ -19,6 +19,7 @@ from harness.frameworks.watch import (
     one_shot,
     one_side,
     other_actions,
+    oversampled,
     returns,
     shifts,
     sides_written,
@@ -51,6 +52,7 @@ def note(session: WatchSession) -> None:
                        ("time_limit", time_limits.written), ("one_side", one_side.written), ("late_clipping", late_clipping.written),
                        ("target_encoding", target_encoding.written), ("tuned_cut", tuned_cuts.written),
                        ("told_step", told_steps.written), ("stale_memo", stale_memos.written), ("other_action", other_actions.written),
+                       ("oversampled", oversampled.written),
                        ("loss.exchanged", sides_written.exchanged), ("forgotten_mode", modes_written.forgotten),
                        ("last_kept", last_kept.written), ("exhausted", one_shot.exhausted)):
         session.noted(name, session.safely("a script's text", find, session.script))
