@@ -284,6 +284,19 @@ class ScaleFacts(Facts):
     beside: bool = False
 
 
+class ConditionFacts(Facts):
+    """A number for each row that a model is given beside the rows, the time of a diffusion say: its least and largest value in training and
+    in an evaluation of so many `calls`, of whose numbers a share lies `beyond` the training's. `steps`: in training they are whole;
+    `fractions`: in the evaluation most are not."""
+
+    trained: tuple[float, float]
+    held: tuple[float, float]
+    beyond: float
+    calls: int
+    steps: bool = False
+    fractions: bool = False
+
+
 class StandardisedFacts(Facts):
     """An evaluation of so many `rows`, each of whose `columns` has, over these rows, a mean of 0 and a deviation of 1; and the `site` where
     the script takes both from the table that it is given, one of several. `unread`: it is not known of what it takes them there.
@@ -349,6 +362,7 @@ class EvaluationFacts(Facts):
     predicted: list[PredictedFacts] = []
     monitors: list[MonitorFacts] = []
     scale: ScaleFacts | None = None
+    condition: ConditionFacts | None = None
     shared: SharedFacts | None = None
     encoded: EncodedFacts | None = None
     numbered: NumberedFacts | None = None

@@ -7,7 +7,7 @@ from typing import ClassVar
 from harness.catalog.schema import Stage
 from harness.checks import reading, sourcing
 from harness.checks.base import Check, Finding, NotJudged
-from harness.checks.evaluation_facts import RelationFacts, ScaleFacts
+from harness.checks.evaluation_facts import ConditionFacts, RelationFacts, ScaleFacts
 from harness.checks.observation import Observation
 
 # By how much deviations differ, as a factor, and means, in deviations of the training; both: a wider range alone may be meant. The last
@@ -20,6 +20,8 @@ _SIGNED, _WIDER_UNSIGNED = 0.2, 2.0
 # What was learnt, and how little more than a guess is left of it in the evaluation: then a narrower range needs to be narrow no more than
 # a wider one wide.
 _LEARNT, _FALLEN, _GUESS = 0.6, 0.35, 0.1
+# Of numbers beside the rows: the share outside of the training's range, and how many times as large the largest is.
+_MOST, _FAR = 0.5, 5.0
 
 
 class OtherScale(Check):
@@ -35,7 +37,11 @@ class OtherScale(Check):
     requires: ClassVar[tuple[str, ...]] = ("D103", "L209", "S406", "E512")
 
     def check(self, seen: Observation) -> Finding | None:
-        """Judges from mean, deviation and sign of what one model is given in training and, in the same shape, in evaluation."""
+        """Judges from mean, deviation and sign of what one model is given in training and, in the same shape, in evaluation; and from the
+        range of what it is given beside that, one number for each row."""
+        condition = seen.evaluation.condition
+        if condition is not None and _elsewhere(condition):
+            return self._condition(seen, condition)
         scale = seen.evaluation.scale
         if scale is None:
             raise NotJudged("no model was seen to get inputs of one shape in training and in evaluation")
@@ -57,6 +63,25 @@ class OtherScale(Check):
             site=sourcing.of_others(seen) or reading.place(seen, "eval_transform", "eval_dataset", "evaluation", "eval_loader", "loader"),
             evidence=[f"training: rows of {scale.shape}, {trained}", f"evaluation: {held}",
                       *([f"below 0: {scale.below:.0%} of the training's numbers, none of the evaluation's"] if unsigned else [])])
+
+
+    @staticmethod
+    def _condition(seen: Observation, found: ConditionFacts) -> Finding:
+        """A number for each row that the model is given beside the rows."""
+        trained, held = (f"{low:.3g} to {high:.3g}" for low, high in (found.trained, found.held))
+        return Finding(
+            message=f"What the model is given beside the rows, one number for each, is of another scale in the evaluation than in the "
+                    f"training: {held}, against {trained}.",
+            remedy="Scale it in one place, inside the model, `time = time.float() / steps`, so that training and sampling hand over the "
+                   "same thing.",
+            site=reading.place(seen, "evaluation"),
+            evidence=[f"calls that were looked at: {found.calls}; outside of the training's range: {found.beyond:.0%}"])
+
+
+def _elsewhere(found: ConditionFacts) -> bool:
+    """Whether most of such numbers lie far outside of those of the training, or are parts of one where the training's count steps."""
+    own, others = (max(map(abs, ends)) for ends in (found.trained, found.held))
+    return (found.beyond > _MOST and others > _FAR * own) or (found.steps and found.fractions and others <= 1 and own > _FAR)
 
 
 def differs(scale: ScaleFacts, relation: RelationFacts | None) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.checks.evaluation_facts import EvaluationFacts, ScaleFacts
 from harness.frameworks.watch import tensors
+from harness.frameworks.watch.conditions import Conditions
 from harness.frameworks.watch.standardised import Standardised
 from harness.frameworks.watch.strange_ids import StrangeIds
 
@@ -40,11 +41,13 @@ class Splits:
         self._bare: dict[Key, list[Scale]] = {}  # of evaluations, since the first in which no number is below 0
         self.ids = StrangeIds()
         self._standardised = Standardised()
+        self._conditions = Conditions()
 
     def trained(self, model: Any, given: Sequence[Any]) -> None:
         """A training step runs a model on these; the first one with floats counts."""
         self.ids.trained(model, given)
         self._standardised.trained(given)
+        self._conditions.trained(model, given)
         self._keep(self._trained, model, [value for value in given if "float" in str(getattr(value, "dtype", ""))])
 
     def held(self, model: Any, given: Sequence[Any]) -> bool:
@@ -52,6 +55,7 @@ class Splits:
         self.ids.held(model, given)
         if self._trained:
             self._standardised.held(given)
+            self._conditions.held(model, given)
             self._keep(self._held, model, given)
             return self._look(model, given)
         return False
@@ -99,6 +103,7 @@ class Splits:
     def fill(self, facts: EvaluationFacts, script: Path) -> None:
         """What was seen of an evaluation's inputs."""
         facts.scale, facts.strange, facts.standardised = self.facts(), self.ids.facts(), self._standardised.facts(script)
+        facts.condition = self._conditions.facts()
 
     def facts(self) -> ScaleFacts | None:
         """None where no model saw rows of one shape in both, or the batches of training differ much among themselves."""
