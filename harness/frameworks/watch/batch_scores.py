@@ -92,17 +92,16 @@ class BatchScores:
         def score(*args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
             if session.active and session.observation.steps:
-                for name, value in own_scores.named(original.__name__, made):
-                    session.safely("a score of a batch", self._scored_by_itself, original, args, kwargs, (name, value))
+                session.safely("a score of a batch", self._scored_by_itself, original, args, kwargs, made)
             return made
 
         return score
 
-    def _scored_by_itself(self, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], made: tuple[str, float]
-                          ) -> None:
-        call = own_scores.Call.of(original, args, kwargs, made[0])
-        if call is not None and math.isfinite(made[1]):
-            self._heard(made[0], call.sides, made[1], call.again, original.__name__)
+    def _scored_by_itself(self, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+        for name, value in own_scores.named(original.__name__, made):
+            call = own_scores.Call.of(original, args, kwargs, name)
+            if call is not None and math.isfinite(value):
+                self._heard(name, call.sides, value, call.again, original.__name__)
 
     def _heard(self, name: str, sides: tuple[Array, Array], made: float, again: Callable[[Array, Array], float], own: str = "") -> None:
         """`again(references, answers)`: the same score of any rows. `own`: the script's own function that gives it."""
